@@ -105,8 +105,10 @@ def add(user: User, new: NewPasskey, *, name: str = "") -> Passkey:
 
 
 @transaction.atomic
-def record_use(passkey: Passkey, proven: ProvenPasskey) -> None:
+def record_use(passkey: Passkey, proven: ProvenPasskey, *, is_discoverable: bool = False) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
+
+    With ``is_discoverable`` it was found without its id, which is stored if it was not known.
 
     Raises:
         PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.
@@ -116,12 +118,17 @@ def record_use(passkey: Passkey, proven: ProvenPasskey) -> None:
     unchanged = Passkey.objects.filter(pk=passkey.pk)
     if not passkey.backup_eligible:
         unchanged = unchanged.filter(sign_count=passkey.sign_count)
+    learned: dict[str, bool] = {}
+    if is_discoverable and passkey.is_discoverable is None:
+        learned = {"is_discoverable": True, "verifies_user": True}
     changed = unchanged.update(
-        sign_count=proven.sign_count, backed_up=proven.backed_up, last_used_at=DatabaseNow()
+        sign_count=proven.sign_count, backed_up=proven.backed_up, last_used_at=DatabaseNow(), **learned
     )
     if not changed:
         was_removed = not Passkey.objects.filter(pk=passkey.pk).exists()
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
+    if learned:  # it can sign in from now on, which ``User.factors`` says
+        passkey.user.refresh_from_db(fields=("factors",))
 
 
 @transaction.atomic

@@ -70,9 +70,10 @@ def go_on(  # noqa: PLR0913 - what signing in touches
 def find_need(user: User, sign_in: SignIn, experience: SignInExperience) -> Need:
     """Return what a sign-in still needs."""
     policy = experience.factor_policy
-    channels = people.find_used_channels(user, policy, sign_in.entered)
+    person = people.get_person(user, policy)
+    channels = people.find_used_channels(user, person, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
-    return needed(policy, people.get_person(user, policy), proven, Demands(), is_remembered=False)
+    return needed(policy, person, proven, Demands(), is_remembered=False)
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on
