@@ -25,6 +25,7 @@ from management.administrators import mail, sign_in
 from management.administrators.models import Administrator
 from management.site import (
     chosen_tenant,
+    confirmation,
     dashboard,
     form_tenant,
     invitation,
@@ -80,6 +81,7 @@ class OperatorSite(AdminSite):
             path("recover/<int:pk>/<str:token>/", recovery.follow, name="follow-recovery"),
             path("invitation/", invitation.accept, name="invitation"),
             path("invitation/<str:token>/", invitation.follow, name="follow-invitation"),
+            path("confirm/", super().admin_view(confirmation.confirm), name="confirm"),
             path("two-step/", super().admin_view(two_step.two_step), name="two-step"),
             path("two-step/codes/", super().admin_view(two_step.renew_codes), name="recovery-codes"),
             path("two-step/remove/", super().admin_view(two_step.remove), name="remove-two-step"),
