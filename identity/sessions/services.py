@@ -57,8 +57,6 @@ _SIGN_IN_COLUMNS: Final = (
 )
 _MAX_LOGGED_IDS: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # the precision of ``last_used_at``: fewer writes
-# It tells with ``auth_time`` when the password was given, so a sign-in without it does not keep it.
-_PASSWORD: Final = "pwd"  # noqa: S105 - a method (RFC 8176)
 _TOUCHES_PER_LIFETIME: Final = 10  # at least, so that a used session stays live
 
 
@@ -92,9 +90,9 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
 
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
-    Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
-    ``lifetimes``. ``has_second_factor`` says that the user has just proven one. A session that continues
-    keeps a higher level than this sign-in's, unless the sign-in ``replaces_level``.
+    Otherwise it is ended. The new one ends after ``seconds``. ``keep_signed_in`` is stored: see ``lifetimes``.
+    ``has_second_factor`` says that the user has just proven one. A session that continues keeps a higher
+    level than this sign-in's, unless the sign-in ``replaces_level``.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
@@ -107,7 +105,7 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     if replacing is not None:
         if replacing.level > level and not replaces_level:
             session.level, session.second_factor_at = replacing.level, replacing.second_factor_at
-            session.amr = list(dict.fromkeys([*amr, *(name for name in replacing.amr if name != _PASSWORD)]))
+            session.amr = [*amr, *(name for name in replacing.amr if name not in {*amr, "pwd"})]
         facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
         # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
         if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
