@@ -90,7 +90,7 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
 
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
-    Otherwise it is ended. The new one ends after ``seconds``. ``keep_signed_in`` is stored: see ``lifetimes``.
+    Otherwise it is ended. The new one ends after ``seconds``. ``keep_signed_in`` is stored (``lifetimes``).
     ``has_second_factor`` says that the user has just proven one. A session that continues keeps a higher
     level than this sign-in's, unless the sign-in ``replaces_level``.
     """
