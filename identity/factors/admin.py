@@ -85,19 +85,20 @@ register_operations(
         "two-step", _("Change two-step sign-in"),
         _("Applies from the next sign-in on. A policy of the sign-in experience asks in any case."),
         _switch, form=TwoStepForm, initial=lambda user: {"two_step": user.two_step},
-        sentence=_("Change two-step sign-in of {name}"),
+        sentence=_("Change two-step sign-in of {name}"), needs_proof=True,
     ),
     Operation(
         "remove-factor", _("Remove second factor"),
         _("The user cannot prove it any longer, and gets an email. Backup codes go with the last other "
         "factor."),
         _remove, form_for=_build_form, is_possible=_has_factors, is_destructive=True,
-        sentence=_("Remove second factor of {name}"),
+        sentence=_("Remove second factor of {name}"), needs_proof=True,
     ),
     Operation(
         "reset-factors", _("Reset two-step sign-in"),
         _("Removes all second factors. Ends every session and refresh token at once. The user gets an email, "
         "and signs in with the first factor alone, unless a policy asks to set one up."),
         _reset, is_possible=_has_factors, is_destructive=True, sentence=_("Reset two-step sign-in of {name}"),
+        needs_proof=True,
     ),
 )  # fmt: skip

@@ -85,13 +85,23 @@ def verify_registration(credential: Registration, binding: Binding) -> NewPasske
         aaguid=data.credential.aaguid,
         transports=credential.transports,
         rp_id=relying_party.current().id,
-        is_discoverable=credential.is_discoverable,
+        is_discoverable=_read_discoverable(credential, binding),
         verifies_user=bool(data.flags & Flag.USER_VERIFIED),
         backup_eligible=bool(data.flags & Flag.BACKUP_ELIGIBLE),
         backed_up=bool(data.flags & Flag.BACKED_UP),
         attestation=kind[:32],
         challenge=challenge,
     )
+
+
+def _read_discoverable(credential: Registration, binding: Binding) -> bool | None:
+    """Return whether a credential can be found without its id. Browsers need not say so.
+
+    A security key is asked not to store the credential, so an unknown answer means that it did not.
+    """
+    if credential.is_discoverable is None and binding.ceremony is challenges.Ceremony.SET_UP_SECURITY_KEY:
+        return False
+    return credential.is_discoverable
 
 
 def verify_assertion(

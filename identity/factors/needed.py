@@ -27,6 +27,8 @@ class Way:
     PASSKEY: Final = "passkey"
     RECOVERY: Final = "recovery"
     REGISTER: Final = "register"
+    # A code for a forgotten password, which never signs in: see ``needed``.
+    FORGOT_PASSWORD: Final = "forgot_password"  # noqa: S105 - a way
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     if proven.way == Way.RECOVERY and proven.level < Level.TWO:
         # An administrator vouches for the user, whose only way on is a new factor.
         return Need(Level.TWO, (), _get_enrolable(policy, Level.TWO), reasons=("person",))
+    if proven.way == Way.FORGOT_PASSWORD:
+        return _find_reset_need(policy, person)
     usable = person.get_usable(policy, proven.channels)
     required = dict(demands.essential)
     if not is_remembered:
@@ -140,6 +144,16 @@ def can_reach(policy: Policy, person: Person, proven: Proven, level: int) -> boo
     """Return whether a sign-in can reach a level, with a factor that the user has or can set up."""
     usable = person.get_usable(policy, proven.channels)
     return any(_REACHES[factor] >= level for factor in usable) or bool(_get_enrolable(policy, level))
+
+
+def _find_reset_need(policy: Policy, person: Person) -> Need:
+    """Return the factor that is asked for before a forgotten password is replaced.
+
+    The code in the mailbox or on the phone proved one of the two, and an address proves nothing else: its
+    owner may have lost both together.
+    """
+    usable = person.get_usable(policy, used=frozenset(_CHANNELS.values()))
+    return Need(Level.TWO, tuple(usable), reasons=(Way.FORGOT_PASSWORD,)) if usable else NOTHING
 
 
 def _get_policy_reasons(

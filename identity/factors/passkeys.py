@@ -113,8 +113,10 @@ def get_columns(new: NewPasskey) -> dict[str, Any]:
 
 
 @transaction.atomic
-def record_use(passkey: Credential, proven: ProvenPasskey) -> None:
+def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: bool = False) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
+
+    With ``is_discoverable`` it was found without its id, which is stored if it was not known.
 
     Raises:
         PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.
@@ -125,12 +127,17 @@ def record_use(passkey: Credential, proven: ProvenPasskey) -> None:
     unchanged = rows.filter(pk=passkey.pk)
     if not passkey.backup_eligible:
         unchanged = unchanged.filter(sign_count=passkey.sign_count)
+    learned: dict[str, bool] = {}
+    if is_discoverable and passkey.is_discoverable is None:
+        learned = {"is_discoverable": True, "verifies_user": True}
     changed = unchanged.update(
-        sign_count=proven.sign_count, backed_up=proven.backed_up, last_used_at=DatabaseNow()
+        sign_count=proven.sign_count, backed_up=proven.backed_up, last_used_at=DatabaseNow(), **learned
     )
     if not changed:
         was_removed = not rows.filter(pk=passkey.pk).exists()
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
+    if learned and isinstance(passkey, Passkey):  # it can sign in from now on, which ``User.factors`` says
+        passkey.user.refresh_from_db(fields=("factors",))
 
 
 @transaction.atomic

@@ -49,13 +49,18 @@ def redeem(user: User, code: str) -> bool:
 
     Spaces, dashes and case do not count. Of two concurrent requests, one uses the code.
     """
+    grant = find(user, code)
+    if grant is None:
+        return False
+    if not RecoveryGrant.objects.filter(pk=grant.pk, used_at=None).update(used_at=timezone.now()):
+        return False
+    log.record(Event.USER_RECOVERY_CODE_USE, user_id=user.pk, id=user.pk, made_by=grant.made_by)
+    notify(user, Notice.RECOVERY_CODE_USED)
+    return True
+
+
+def find(user: User, code: str) -> RecoveryGrant | None:
+    """Return what stands for a recovery code of a user, if the code is right. It is not used up."""
     typed = "".join(code.split()).replace("-", "").upper()
     unused = RecoveryGrant.objects.filter(user=user, used_at=None, expires_at__gt=DatabaseNow())
-    for grant in unused:
-        if keyring.matches(typed, grant.digest, purpose=_PURPOSE):
-            if not RecoveryGrant.objects.filter(pk=grant.pk, used_at=None).update(used_at=timezone.now()):
-                return False
-            log.record(Event.USER_RECOVERY_CODE_USE, user_id=user.pk, id=user.pk, made_by=grant.made_by)
-            notify(user, Notice.RECOVERY_CODE_USED)
-            return True
-    return False
+    return next((row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE)), None)

@@ -22,6 +22,7 @@ from identity.http.responses import allow_form_targets
 from identity.operator_kit import (
     answers,
     form_errors,
+    fresh_proof,
     in_place,
     kept_input,
     routes,
@@ -81,6 +82,8 @@ class OperationRunner:
         if row is not None and not operation.is_possible(row):
             messages.warning(request, _IMPOSSIBLE % {"label": operation.label})
             return HttpResponseRedirect(routes.row_url(row))
+        if operation.needs_proof and fresh_proof.is_missing(request):
+            return fresh_proof.ask(request)
         if request.method == "POST":
             return self._submit(request, operation, row)
         if operation.returns and request.method == "GET" and request.GET:
@@ -106,6 +109,7 @@ class OperationRunner:
             status = form_errors.add_refusal(form, refusal)
             return self._form_page(request, operation, row, form, status=status)
         kept_input.discard(request)
+        fresh_proof.forget(request)
         return answers.redirect(request, answer)
 
     def render(
@@ -194,6 +198,7 @@ class OperationRunner:
         return {
             "keeps": kept_input.get_names(form),
             "is_kept": kept is not None,
+            "was_asked_for_proof": fresh_proof.was_asked(request),
             "form": form,
             "button": operation.get_button("" if row is None else self.name_of(row)),
             "version": (kept or request.POST).get("version", getattr(row, "version", "")),

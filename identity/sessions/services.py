@@ -90,9 +90,9 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
 
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
-    Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
-    ``lifetimes``. ``has_second_factor`` says that the user has just proven one. A session that continues
-    keeps a higher level than this sign-in's, unless the sign-in ``replaces_level``.
+    Otherwise it is ended. The new one ends after ``seconds``. ``keep_signed_in`` is stored (``lifetimes``).
+    ``has_second_factor`` says that the user has just proven one. A session that continues keeps a higher
+    level than this sign-in's, unless the sign-in ``replaces_level``.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
@@ -105,7 +105,7 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     if replacing is not None:
         if replacing.level > level and not replaces_level:
             session.level, session.second_factor_at = replacing.level, replacing.second_factor_at
-            session.amr = list(dict.fromkeys([*amr, *replacing.amr]))
+            session.amr = [*amr, *(name for name in replacing.amr if name not in {*amr, "pwd"})]
         facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
         # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
         if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):

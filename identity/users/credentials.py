@@ -160,10 +160,12 @@ def reset_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
 
     Raises:
         ownership.NotTheOwner: the proof of this identifier no longer gives access to the account, or the
-            password was changed concurrently.
+            password or the kinds of second factors were changed concurrently.
 
     """
-    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk, epoch=user.epoch)
+    locked = User.objects.select_for_update(no_key=True).filter(
+        pk=user.pk, epoch=user.epoch, factors=user.factors
+    )
     if not locked.exists():
         raise ownership.NotTheOwner
     ownership.accept_proof(user, kind, key)

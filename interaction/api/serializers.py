@@ -134,6 +134,7 @@ class OfferedExperienceSerializer(ExperienceSerializer):
     social_sign_in = None  # type: ignore[assignment]  # as id
     adaptive_mfa = None  # type: ignore[assignment]  # as id
     attestation = None  # type: ignore[assignment]  # as id
+    forgot_password_requires_factor = None  # type: ignore[assignment]  # as id
     social_connectors = SocialConnectorSerializer(many=True, default=[])
     keep_signed_in = Flag(
         required=False, help_text="`true` if users choose whether they stay signed in; otherwise missing"

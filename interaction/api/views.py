@@ -31,7 +31,7 @@ from interaction.experience import services as experience
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import next_step
-from interaction.journeys.second_factor.sign_ins import Outcome, SecondFactorNeeded
+from interaction.journeys.second_factor.sign_ins import Outcome, ResetAllowed, SecondFactorNeeded, Visit
 from interaction.social import offers
 from interaction.verification.models import Purpose
 
@@ -186,8 +186,9 @@ class ForgotPassword(InteractionView):
 
     def post(self, request: Request) -> Response:
         """Set a new password after verifying a code, and end all sessions of the account."""
-        fields, _ = self.validate(request)
-        reset_password.set_new_password(**fields, browser=self.browser(request))
+        fields, pending_request = self.validate(request)
+        visit = Visit(self.browser(request), pending_request, None)
+        reset_password.set_new_password(**fields, visit=visit)
         return Response(None, headers={"Cache-Control": "no-store"})
 
 
@@ -207,6 +208,8 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
         response.data["next"] = next_step.describe(result.pending.user, result.need, result.redirect_to)
         if result.browser_token:
             cookies.set_browser(response, result.browser_token)
+        return response
+    if isinstance(result, ResetAllowed):
         return response
     cookies.set_sign_in(
         request._request,  # noqa: SLF001

@@ -73,7 +73,12 @@ def _passwords(submission: Submission) -> _Fields:
 def _factors(submission: Submission) -> _Fields:
     fields = dict(submission.fields)
     enabled = fields.pop("passkeys")
-    return {"mfa": fields, "passkey_sign_in": {"enabled": enabled}}
+    before_reset = fields.pop("forgot_password_requires_factor")
+    return {
+        "mfa": fields,
+        "passkey_sign_in": {"enabled": enabled},
+        "forgot_password_requires_factor": before_reset,
+    }
 
 
 def _accounts(submission: Submission) -> _Fields:

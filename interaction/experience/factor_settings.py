@@ -188,3 +188,8 @@ class FactorSettingsSerializer(serializers.Serializer[Any]):
     trusted_device_policy = TrustedDevicePolicySerializer(required=False)
     adaptive_mfa = AdaptiveMfaSerializer(required=False)
     attestation = AttestationSerializer(required=False)
+    forgot_password_requires_factor = Flag(
+        required=False,
+        help_text="Whether users who have a second factor other than email and phone prove it before a "
+        "forgotten password is replaced",
+    )

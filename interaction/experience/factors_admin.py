@@ -66,11 +66,19 @@ class FactorsForm(forms.Form):
         label=_("Sign in with a passkey"),
         help_text=_("People with a passkey need neither password nor code"),
     )
+    forgot_password_requires_factor = forms.BooleanField(
+        required=False,
+        label=_("Ask for the second factor before a forgotten password is replaced"),
+        help_text=_("Otherwise a code by email or text message is enough for a new password."),
+    )
 
 
 def initial(row: SignInExperience) -> dict[str, Any]:
     """Return the initial values of ``FactorsForm``."""
-    return factor_settings.complete("mfa", row.mfa) | {"passkeys": row.has_passkey_sign_in}
+    return factor_settings.complete("mfa", row.mfa) | {
+        "passkeys": row.has_passkey_sign_in,
+        "forgot_password_requires_factor": row.forgot_password_requires_factor,
+    }
 
 
 def describe(row: SignInExperience) -> list[tuple[Text, Any]]:

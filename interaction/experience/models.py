@@ -152,6 +152,8 @@ class SignInExperience(EditableModel):
     trusted_device_policy = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     adaptive_mfa = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     attestation = models.JSONField(default=dict, db_default=_NO_MEMBERS)
+    # Whether a forgotten password is replaced only after a second factor, if the user has one.
+    forgot_password_requires_factor = models.BooleanField(default=True, db_default=True)
     terms_of_use_url = models.CharField(max_length=2048, blank=True)
     privacy_policy_url = models.CharField(max_length=2048, blank=True)
 

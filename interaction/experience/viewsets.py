@@ -44,6 +44,7 @@ def _respond(experience: SignInExperience) -> Response:
                 name: factor_settings.complete(name, getattr(experience, name))
                 for name in factor_settings.DEFAULTS
             },
+            "forgot_password_requires_factor": experience.forgot_password_requires_factor,
             "message_templates": experience.message_templates,
             "page_texts": experience.page_texts,
             "terms_of_use_url": experience.terms_of_use_url,

@@ -8,21 +8,27 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import credentials, identifiers, ownership, passwords, typed
 from identity.users.identifiers import Kind
+from identity.users.models import User
 from interaction.experience import policy
 from interaction.experience import services as experience
+from interaction.journeys.second_factor import resetting
+from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.verification import services as verification
-from interaction.verification.models import Purpose
+from interaction.verification.models import Purpose, VerificationCode
 
 
-def set_new_password(*, identifier: str, new_password: str, browser: str) -> None:
+def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> None:
     """Set the password of the user whose email or phone was proven in this browser.
 
-    It spends the proof (``codes``, purpose ``forgot_password``) and ends all sessions and refresh tokens
-    of the user. It does not sign in, and a suspended user stays suspended.
+    Somebody who has a second factor proves it first: see ``second_factor.resetting``. The new password spends
+    the proof (``codes``, purpose ``forgot_password``) and ends all sessions and refresh tokens of the user.
+    Nobody is signed in, and a suspended user stays suspended.
 
     Raises:
         verification.NotVerified: the identifier was not proven in this browser within 10 minutes, or the
             password was changed since the code was sent.
+        resetting.SecondFactorMissing: the user has a second factor that was not proven; the proof of the
+            address stays valid.
         policy.PasswordRefused: the password breaks the tenant's policy; the proof stays valid.
         limits.TooMany: too many from this address.
         passwords.Busy: too many sign-ins.
@@ -35,18 +41,16 @@ def set_new_password(*, identifier: str, new_password: str, browser: str) -> Non
         proof = None
         if kind is not Kind.USERNAME:
             proof = verification.find_proof(
-                purpose=Purpose.FORGOT_PASSWORD, kind=kind, identifier=identifier, browser=browser
+                purpose=Purpose.FORGOT_PASSWORD, kind=kind, identifier=identifier, browser=visit.browser
             )
-        user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address) if proof else None
-        if proof is None or user is None or proof.is_outdated(user):
+        user = find_owner(proof) if proof else None
+        if proof is None or user is None:
             raise verification.NotVerified("identifier")
         entry.set_identifier_known(is_known=True)
-        policy.check(
-            new_password,
-            experience.current().password_policy,
-            field="new_password",
-            own=(user.username, user.email, user.phone),
-        )
+        current = experience.current()
+        own = (user.username, user.email, user.phone)
+        policy.check(new_password, current.password_policy, field="new_password", own=own)
+        resetting.check(user, kind, visit, current)
         encoded = passwords.hash_password(new_password)
         try:
             with transaction.atomic():
@@ -56,3 +60,20 @@ def set_new_password(*, identifier: str, new_password: str, browser: str) -> Non
                 entry.record_success()
         except ownership.NotTheOwner:
             raise verification.NotVerified("identifier") from None
+
+
+def is_factor_missing(proof: VerificationCode, visit: Visit) -> bool:
+    """Return whether the user of a proof has to prove a second factor. The browser is then asked for it."""
+    user = find_owner(proof)
+    try:
+        if user is not None:
+            resetting.check(user, Kind(proof.kind), visit, experience.current())
+    except resetting.SecondFactorMissing:
+        return True
+    return False
+
+
+def find_owner(proof: VerificationCode) -> User | None:
+    """Return the user whose password a proof can replace, if there still is one."""
+    user = ownership.find_by_proof(Kind(proof.kind), proof.identifier_key, address=proof.address)
+    return None if user is None or proof.is_outdated(user) else user

@@ -30,5 +30,6 @@ register_operations(
         "hour, and has to set up a new factor, which replaces the old ones. It is shown once, and an "
         "earlier one stops working. Check the identity of the user first. The user gets an email."),
         _issue, is_possible=lambda user: bool(user.factors), sentence=_("Create recovery code for {name}"),
+        needs_proof=True,
     ),
 )  # fmt: skip

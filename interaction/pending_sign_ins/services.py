@@ -5,11 +5,12 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from database.clock import DatabaseNow, seconds_ahead
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, text
+from identity.factors.needed import Way
 from identity.users.models import User
 from interaction.pending_sign_ins.models import PendingSignIn
 
@@ -97,8 +98,36 @@ def finish(pending: PendingSignIn) -> None:
         NothingPending: another request was first, or it has ended.
 
     """
-    live = PendingSignIn.objects.filter(
-        pk=pending.pk, done_at=None, tries__lt=MOST_TRIES, expires_at__gt=DatabaseNow()
+    _finish(PendingSignIn.objects.exclude(way=Way.FORGOT_PASSWORD), pending)
+
+
+def allow_reset(pending: PendingSignIn) -> None:
+    """Mark a second factor as proven for a forgotten password. No session can start from it.
+
+    Raises:
+        NothingPending: another request was first, or it has ended.
+
+    """
+    _finish(PendingSignIn.objects.filter(way=Way.FORGOT_PASSWORD), pending)
+
+
+def is_reset_allowed(user: User, browser: str) -> bool:
+    """Return whether the user proved a second factor in this browser to replace the password.
+
+    It counts for ten minutes after the browser was asked. The new password increments the epoch and ends it.
+    """
+    proven = PendingSignIn.objects.filter(
+        browser=browser,
+        user=user,
+        epoch=user.epoch,
+        way=Way.FORGOT_PASSWORD,
+        done_at__isnull=False,
+        expires_at__gt=DatabaseNow(),
     )
+    return proven.exists()
+
+
+def _finish(rows: QuerySet[PendingSignIn], pending: PendingSignIn) -> None:
+    live = rows.filter(pk=pending.pk, done_at=None, tries__lt=MOST_TRIES, expires_at__gt=DatabaseNow())
     if not live.update(done_at=DatabaseNow()):
         raise NothingPending

@@ -121,6 +121,24 @@ def reauthenticate(administrator: Administrator, *, password: str, code: str | N
             second_step.verify(administrator, code)
 
 
+def confirm(administrator: Administrator, *, password: str = "", code: str = "") -> None:
+    """Verify the code of an administrator who is signed in or, without a second step, the password.
+
+    Raises:
+        WrongCredentials: the password is wrong.
+        Locked: there were too many wrong passwords from this address.
+        second_step.WrongCode: the code is wrong, was used before, or there were too many wrong ones.
+        passwords.Busy: too many sign-ins at once.
+
+    """
+    if not administrator.second_step_since:
+        reauthenticate(administrator, password=password)
+        return
+    facts = {"username": administrator.username, "by": "second_step"}
+    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_PASSWORD_VERIFY, **facts):
+        second_step.verify(administrator, code)
+
+
 def record(administrator: Administrator, *, by: str) -> None:
     """Record a sign-in that needed no password. ``by`` is what replaced it."""
     with (

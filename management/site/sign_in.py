@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.generic import FormView
 
 from identity.core.errors import ServiceError
-from identity.operator_kit import form_errors
+from identity.operator_kit import form_errors, fresh_proof
 from management.administrators import sign_in
 from management.administrators.models import Administrator
 from management.site import localized, passkey_session, pending_sign_in, provider_session
@@ -82,6 +82,7 @@ class SignIn(LoginView):
             query = urlencode({REDIRECT_FIELD_NAME: self.get_success_url()})
             return HttpResponseRedirect(f"{reverse('admin:second-step')}?{query}")
         login(self.request, administrator)
+        fresh_proof.record(self.request)
         return HttpResponseRedirect(self.get_success_url())
 
     def form_invalid(self, form: Any) -> HttpResponse:
@@ -129,6 +130,7 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
             return add_refusal(self.render_to_response(self.get_context_data(form=form)), refusal)
         pending_sign_in.end(self.request)
         login(self.request, self.administrator)
+        fresh_proof.record(self.request)
         return HttpResponseRedirect(self.get_success_url())
 
     def form_invalid(self, form: CodeForm) -> HttpResponse:

@@ -25,6 +25,7 @@ from management.administrators import mail, sign_in
 from management.administrators.models import Administrator
 from management.site import (
     chosen_tenant,
+    confirmation,
     dashboard,
     form_tenant,
     invitation,
@@ -86,6 +87,7 @@ class OperatorSite(AdminSite):
             path("login/passkey/options/", passkey_sign_in.options, name="passkey-options"),
             path("login/passkey/", passkey_sign_in.sign_in, name="passkey-sign-in"),
             *self._get_passkey_urls(),
+            path("confirm/", super().admin_view(confirmation.confirm), name="confirm"),
             path("two-step/", super().admin_view(two_step.two_step), name="two-step"),
             path("two-step/codes/", super().admin_view(two_step.renew_codes), name="recovery-codes"),
             path("two-step/remove/", super().admin_view(two_step.remove), name="remove-two-step"),

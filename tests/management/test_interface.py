@@ -123,7 +123,8 @@ THINGS: Final = {
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
     "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object "
     "social_sign_in:object message_templates:list page_texts:list mfa:object passkey_sign_in:object "
-    "trusted_device_policy:object adaptive_mfa:object attestation:object",
+    "trusted_device_policy:object adaptive_mfa:object attestation:object "
+    "forgot_password_requires_factor:bool",
     "log entry": "id:id key:text payload:object user_id:text? application_id:text? ip:text user_agent:text "
     "created_at:time",
     "tenant": f"id:text slug:text name:text {DATED} + audit_retention_days:int?",

@@ -24,12 +24,13 @@ def test_every_number_has_a_title():
         f"{letter}{n:02}" for letter, most in (LETTERS | ATTACKS).items() for n in range(1, most + 1)
     ]
     of_the_decisions = [f"decision N{number}" for number in range(1, 21)]
-    assert numbers == of_the_book + of_the_decisions
+    of_second_factors = [f"MT{number}" for number in range(1, 42)]
+    assert numbers == of_the_book + of_the_decisions + of_second_factors
     assert all(case.title for case in case_table.cases())
 
 
 def test_every_case_has_a_test_or_a_reason():
-    book = {case.number for case in case_table.cases() if case.section in LETTERS}
+    book = {case.number for case in case_table.cases() if case.section in {*LETTERS, "MT"}}
 
     assert sorted(book - held()) == []
 
@@ -104,6 +105,7 @@ def test_the_page_is_up_to_date():
         ("test_case_G03_to_G05_in_a_body_is_refused", {"G03", "G04", "G05"}),
         ("test_attack_AV01_AP02_a_squatter_keeps_nothing", {"AV01", "AP02"}),
         ("test_decision_N2_case_A29_consent_has_a_target", {"decision N2", "A29"}),
+        ("test_case_MT1_MT12_and_more", {"MT1", "MT12"}),
         ("test_a_caseload_of_A11_things", set()),
     ],
 )

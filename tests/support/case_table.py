@@ -22,6 +22,7 @@ ADVISORIES: Final = FOLDER / "advisories.md"
 _NAME: Final = re.compile(r"def (test_\w+)")
 _CASE: Final = re.compile(r"case((?:_(?:and_|to_)?[A-Z]\d\d)+)")
 _ATTACK: Final = re.compile(r"(?=(A[VPSW]\d\d))")
+_FACTOR: Final = re.compile(r"(?=_(MT\d{1,2})(?:_|$))")
 _DECISION: Final = re.compile(r"decision((?:_(?:and_)?[A-Z]\d{1,2})+)")
 _ADVISORY: Final = re.compile(r"^\| (?!Advisory|-)(.+?) \| .+ \| (.+) \|$", re.MULTILINE)
 _ACCEPTED_ROW: Final = re.compile(r"^\| *\**((?:decision )?[A-Z]+\d+)", re.MULTILINE)
@@ -46,6 +47,7 @@ _SECTIONS: Final = {
     "AP": "Attacks on the platform",
     "AS": "Suspected attacks",
     "decision N": "Decisions after the attacks",
+    "MT": "Second factors and passkeys",
 }
 _HEAD: Final = """\
 # Cases and the tests that hold them
@@ -89,6 +91,7 @@ def numbers_in(name: str) -> set[str]:
             found |= {f"{letter}{number:02}" for number in range(first, int(digits) + 1)}
     if "attack" in name:
         found |= set(_ATTACK.findall(name))
+    found |= set(_FACTOR.findall(name))
     for match in _DECISION.finditer(name):
         found |= {f"decision {number}" for number in re.findall(r"N\d{1,2}", match[1])}
     return found

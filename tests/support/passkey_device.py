@@ -103,7 +103,8 @@ class Device:
             "attestationObject": encode(wrong.get("attestation_object", cbor.encode(attestation))),
             "transports": wrong.get("transports", ["internal", "hybrid"]),
         }
-        document["clientExtensionResults"] = {"credProps": {"rk": key.is_discoverable}}
+        told = {"credProps": {"rk": key.is_discoverable}}
+        document["clientExtensionResults"] = wrong.get("extension_results", told)
         return document
 
     def get(self, options: dict[str, Any], key: Key | None = None, **wrong: Any) -> dict[str, Any]:

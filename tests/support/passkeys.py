@@ -36,12 +36,14 @@ def security_key() -> Device:
     return device(verifies=False, flags=0, step=1)
 
 
-def enrol(world: World, user: User, new: Device, ceremony: Ceremony = Ceremony.SET_UP) -> Passkey:
+def enrol(
+    world: World, user: User, new: Device, ceremony: Ceremony = Ceremony.SET_UP, **wrong: Any
+) -> Passkey:
     """Give a user a passkey, as if it had been created long ago."""
     with world.active():
         binding = Binding(ceremony, "a" * 64)
         options = ceremony_options.creation_options(binding, Account(user.pk.bytes, "u", ""), "Acme", ())
-        document = new.create(options)
+        document = new.create(options, **wrong)
         checked = ceremonies.verify_registration(credential_json.read_registration(document), binding)
         row = passkeys.add(user, checked)
         User.objects.filter(pk=user.pk).update(two_step=ceremony is Ceremony.SET_UP_SECURITY_KEY)

@@ -371,6 +371,7 @@ def _experience(estate: Estate) -> Body:
         "trusted_device_policy": {"enabled": False, "duration_days": 14},
         "adaptive_mfa": {"enabled": False},
         "attestation": {"require": False},
+        "forgot_password_requires_factor": False,
         "message_templates": [
             {
                 "purpose": "sign_in",

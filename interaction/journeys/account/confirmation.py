@@ -144,8 +144,29 @@ def must_enter_password(session: Session) -> bool:
     return bool(session.user.password) and not gave_it
 
 
+def check_for_factors(session: Session) -> None:
+    """Check, before a change of factors begins, that the user can prove it is them at its end.
+
+    Raises:
+        SignInAgain: the user has no password, and the sign-in is too old.
+        ConfirmNeeded: the user has a second factor, and proved it too long ago.
+
+    """
+    check_factor(session)
+    if must_sign_in_for_factors(session):
+        raise SignInAgain
+
+
+def must_sign_in_for_factors(session: Session) -> bool:
+    """Return whether a user without a password has to sign in again before a change of factors."""
+    return must_sign_in_again(session) and not has_recent_factor(session)
+
+
 def confirm_for_factors(session: Session, password: str) -> None:
     """Check factor and password of a user, where there are, before a change of factors.
+
+    A session alone never changes one: without either, the sign-in is at most five minutes old. To make such
+    a sign-in, the user enters a code that was sent, uses a passkey, or comes from a provider.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
@@ -155,8 +176,6 @@ def confirm_for_factors(session: Session, password: str) -> None:
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """
-    check_factor(session)
+    check_for_factors(session)
     if must_enter_password(session):
         confirm(session, password)
-    elif not session.user.password and not has_recent_factor(session) and must_sign_in_again(session):
-        raise SignInAgain

@@ -85,12 +85,13 @@ def begin_authenticator(session: Session, *, again: str = "") -> Offer:
 
     Raises:
         FactorNotAllowed: the tenant does not use authenticators.
+        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         EnrolmentExpired: ``again`` has expired.
 
     """
     experience = _get_experience(FactorType.TOTP)
-    confirmation.check_factor(session)
+    confirmation.check_for_factors(session)
     binding = str(session.pk)
     if again:
         return authenticator_setup.repeat_offer(session.user, experience, again, binding=binding)

@@ -76,12 +76,13 @@ def get_options_in_session(session: Session, ceremony: Ceremony, *, browser: str
 
     Raises:
         FactorNotAllowed: the tenant does not use passkeys for this.
+        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
 
     """
     experience = experiences.current()
     check_allowed(ceremony, experience)
-    confirmation.check_factor(session)
+    confirmation.check_for_factors(session)
     own = Passkey.objects.filter(user=session.user)
     return _get_options(session.user, _bind_session(session, ceremony, browser), experience, own)
 

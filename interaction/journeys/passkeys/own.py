@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from identity.factors import credential_json, relying_party
+from database import ids
+from identity.factors import credential_json, passkeys, relying_party
 from identity.factors.errors import FactorError
 from identity.factors.kinds import FactorType
 from identity.factors.models import Passkey
@@ -74,14 +75,17 @@ def remove(session: Session, passkey_id: str, *, password: str) -> None:
         FactorRequired: a policy demands a second factor, and this is the last one.
 
     """
-    _check_way_in(session.user)
+    _check_way_in(session.user, without=passkey_id)
     factors.remove(session, passkey_id, password=password)
 
 
-def _check_way_in(user: User) -> None:
+def _check_way_in(user: User, *, without: str) -> None:
     if not user.factors & FIRST_PASSKEY or user.password:
         return
-    is_last = Passkey.objects.filter(user=user, is_discoverable=True, verifies_user=True).count() == 1
-    if not is_last or user.get_proven_addresses() or SocialIdentity.objects.filter(user=user).exists():
+    removed = ids.parse(without)
+    left = passkeys.can_sign_in(passkeys.usable(user)).exclude(pk__in=[removed] if removed else [])
+    if left.exists():
+        return
+    if user.get_proven_addresses() or SocialIdentity.objects.filter(user=user).exists():
         return
     raise NoWayIn

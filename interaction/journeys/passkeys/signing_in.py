@@ -12,6 +12,7 @@ from identity.factors.ceremony_options import Descriptor
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
+from identity.factors.models import Passkey
 from identity.factors.needed import Way
 from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
@@ -69,6 +70,14 @@ def _find_allowed(identifier: str) -> tuple[str, list[Descriptor]]:
     return str(user.pk) if user and own else _NOBODY, ceremony_options.allowed_for(f"{kind} {key}", own)
 
 
+def _get_askers(passkey: Passkey) -> tuple[str, ...]:
+    """Return the users to whom the challenge may be bound; an empty text stands for a request without names.
+
+    If the browser did not say whether it can find the passkey by itself, only such a request shows it.
+    """
+    return ("",) if passkey.is_discoverable is None else ("", str(passkey.user_id))
+
+
 def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -> Outcome:
     """Sign a browser in with the answer of a passkey, which must have verified the user.
 
@@ -90,12 +99,12 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
         # A security key is a second factor only, also if its PIN has verified the user.
         if passkey is None or passkey.is_discoverable is False:
             raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
-        bindings = [Binding(Ceremony.SIGN_IN, visit.browser, user) for user in ("", str(passkey.user_id))]
+        bindings = [Binding(Ceremony.SIGN_IN, visit.browser, user) for user in _get_askers(passkey)]
         with anomalies.reported(passkey):
             proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), bindings)
             entry.user_id = passkey.user_id
             with transaction.atomic():
-                passkeys.record_use(passkey, proven)
+                passkeys.record_use(passkey, proven, is_discoverable=True)
                 return go_on(
                     passkey.user,
                     SignIn(

@@ -57,14 +57,15 @@ def check(user: User, factor: FactorType, code: str, *, binding: str) -> None:
     metrics.count_proof(factor, is_right=True)
 
 
-def check_recovery_code(user: User, code: str) -> None:
-    """Use the recovery code of a user.
+def check_recovery_code(user: User, code: str, *, keep: bool = False) -> None:
+    """Use the recovery code of a user, or only compare it with ``keep``.
 
     Raises:
         WrongFactor: the code is wrong, was used before or has expired.
 
     """
-    if not recovery.redeem(user, code):
+    is_right = recovery.find(user, code) is not None if keep else recovery.redeem(user, code)
+    if not is_right:
         raise WrongFactor
     metrics.count_proof("RecoveryCode", is_right=True)
 

@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from identity.factors import passkeys
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
 from identity.factors.policy import Policy
+from identity.users.factor_bits import FIRST_PASSKEY, PASSKEY
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors import delivery
@@ -17,11 +19,22 @@ KINDS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.P
 def get_person(user: User, policy: Policy) -> Person:
     """Return what a user can prove. It reads the database only for factors that the tenant has."""
     return Person(
-        factors=user.factors,
+        factors=_get_factors(user, policy),
         two_step=user.two_step,
         reachable=get_reachable(user, policy),
         has_skipped=user.factor_skipped_at is not None,
     )
+
+
+def _get_factors(user: User, policy: Policy) -> int:
+    """Return the bits of the factors that work here: no passkey that was made for another address.
+
+    Only for users with passkeys it reads the database, if passkeys are a second factor of the tenant.
+    """
+    has_passkeys = bool(user.factors & PASSKEY) and FactorType.WEBAUTHN in policy.factors
+    if has_passkeys and not passkeys.usable(user).exists():
+        return user.factors & ~(PASSKEY | FIRST_PASSKEY)
+    return user.factors
 
 
 def get_reachable(user: User, policy: Policy) -> frozenset[Kind]:
@@ -35,13 +48,14 @@ def get_reachable(user: User, policy: Policy) -> frozenset[Kind]:
     return frozenset(kind for kind in verified if recipients.channel_of(kind) in channels)
 
 
-def find_used_channels(user: User, policy: Policy, entered: frozenset[Kind]) -> frozenset[Kind]:
+def find_used_channels(
+    user: User, person: Person, policy: Policy, entered: frozenset[Kind]
+) -> frozenset[Kind]:
     """Return the channels that are no second factor in this sign-in.
 
     These are the channels of the first factor. After a password was set with a mailed code, codes to the same
     mailbox prove nothing else, so they do not count for a day if the user has another factor.
     """
-    person = get_person(user, policy)
     reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in person.reachable}
     if not reachable:
         return entered

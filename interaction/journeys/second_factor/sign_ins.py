@@ -42,7 +42,14 @@ class SecondFactorNeeded:
     pending: PendingSignIn
 
 
-Outcome = SignInResult | SecondFactorNeeded
+@dataclass(frozen=True, slots=True)
+class ResetAllowed:
+    """The URL of the page for a new password, which counts now. There is no session."""
+
+    redirect_to: str
+
+
+Outcome = SignInResult | SecondFactorNeeded | ResetAllowed
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,9 +72,9 @@ def go_on(  # noqa: PLR0913 - what signing in touches
 def find_need(user: User, sign_in: SignIn, experience: SignInExperience, pending: Pending | None) -> Need:
     """Return what a sign-in still needs. ``pending`` is its authorization request."""
     policy = experience.factor_policy
-    channels = people.find_used_channels(user, policy, sign_in.entered)
-    proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
     person = people.get_person(user, policy)
+    channels = people.find_used_channels(user, person, policy, sign_in.entered)
+    proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
     demands = target_demands.add(Demands(), user, policy, person, proven, pending)
     return needed(policy, person, proven, demands, is_remembered=False)
 

@@ -22,11 +22,12 @@ from identity.users import typed
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.second_factor import checking, sign_ins, starting
+from interaction.journeys.second_factor import checking, resetting, sign_ins, starting
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
 
+RECOVERY_CODE: Final = "RecoveryCode"
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
 _EVENTS: Final = {
     Way.PASSWORD: Event.SIGN_IN_PASSWORD,
@@ -51,6 +52,11 @@ class Step:
         return self.stored.user
 
     @property
+    def is_reset(self) -> bool:
+        """Whether it is no sign-in, but a forgotten password that waits for a second factor."""
+        return self.sign_in.way == Way.FORGOT_PASSWORD
+
+    @property
     def binding(self) -> str:
         """What a sent code is bound to: the pending sign-in, and not only its browser."""
         return hashlib.sha256(f"second factor {self.stored.pk}".encode()).hexdigest()
@@ -70,7 +76,7 @@ def find(visit: Visit) -> Step:
     """Return the pending sign-in of a browser.
 
     Raises:
-        NothingPending: there is none, or it has ended.
+        NothingPending: there is none, or it has ended, or it needs nothing any more.
 
     """
     request_id = visit.pending.row.pk if visit.pending else None
@@ -80,6 +86,8 @@ def find(visit: Visit) -> Step:
     experience = experiences.current()
     sign_in = sign_ins.read(stored)
     need = starting.find_need(stored.user, sign_in, experience, visit.pending)
+    if need.is_nothing:  # the policy or the factors were changed
+        raise pending_sign_ins.NothingPending
     return Step(stored, sign_in, need, experience, visit)
 
 
@@ -118,6 +126,8 @@ def can_recover(step: Step) -> bool:
 def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
     """Use a recovery code of an administrator. The sign-in goes on by setting up a new factor, and only so.
 
+    A forgotten password can be replaced with it. It is not used up then: the sign-in after it needs it.
+
     Raises:
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the sign-in needs no second factor, or the tenant has none that can be set up.
@@ -131,7 +141,9 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
     recovered = replace(step.sign_in, way=Way.RECOVERY)
     try:
         with locks.code_attempt(step.user.pk) as attempt:
-            checking.check_recovery_code(step.user, code)
+            checking.check_recovery_code(step.user, code, keep=step.is_reset)
+            if step.is_reset:
+                return resetting.allow(step.stored, visit, RECOVERY_CODE, attempt)
             with _finishing(step) as entry:
                 return starting.go_on(
                     step.user,
@@ -142,7 +154,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
                     attempt=attempt,
                 )
     except WrongFactor as error:
-        checking.record_failure(step.user, "RecoveryCode", error)
+        checking.record_failure(step.user, RECOVERY_CODE, error)
         pending_sign_ins.count_try(step.stored)
         raise
 
@@ -189,6 +201,8 @@ def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | N
         NothingPending: another request has finished the sign-in.
 
     """
+    if step.is_reset:
+        return resetting.allow(step.stored, step.visit, factor, attempt)
     step.user.refresh_from_db(fields=("factors", "two_step"))  # a code may have been the last one
     amr = add_methods(step.sign_in.amr, factor)
     done = replace(step.sign_in, second=factor, level=max(level, step.sign_in.level), amr=amr)

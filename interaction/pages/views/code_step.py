@@ -20,7 +20,7 @@ from interaction.journeys.pending import Pending
 from interaction.pages import context, durations, error_messages, labels, passkey_part
 from interaction.pages.forms import AddressForm, CodeForm
 from interaction.pages.views import shared
-from interaction.verification.models import Purpose
+from interaction.verification.models import Purpose, VerificationCode
 from interaction.verification.services import SentTooOften
 
 # The button with this name leads from the sign-in page to this step, with what was typed there.
@@ -74,14 +74,14 @@ class CodeStep:
         }
 
 
-def verify(purpose: Purpose, entered: EnteredCode) -> None:
-    """Redeem a code that does not sign the user in.
+def verify(purpose: Purpose, entered: EnteredCode) -> VerificationCode:
+    """Redeem a code that does not sign the user in, and return the proof.
 
     Raises:
         verification.WrongCode: the code is wrong or has expired.
 
     """
-    codes.verify(
+    return codes.verify(
         purpose=purpose,
         kind=entered.kind,
         identifier=entered.identifier,

@@ -1,5 +1,7 @@
 """The pages to replace a forgotten password."""
 
+from typing import Final
+
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
@@ -12,12 +14,16 @@ from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
 from interaction.journeys.pending import Pending
+from interaction.journeys.second_factor.resetting import SecondFactorMissing
+from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pages import password_rules
 from interaction.pages.forms import NewPasswordForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import CodeStep, EnteredCode
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
+
+_FACTOR_PAGE: Final = "pages:second-factor"
 
 
 @hashes_password(field="new_password")
@@ -45,8 +51,10 @@ def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpRespon
 
 
 def _verify(entered: EnteredCode, pending: Pending | None) -> HttpResponse:
-    code_step.verify(Purpose.FORGOT_PASSWORD, entered)
-    return redirect(shared.page_url("pages:forgot-password", pending))
+    """Ask for the second factor first, so that nobody types a new password twice."""
+    proof = code_step.verify(Purpose.FORGOT_PASSWORD, entered)
+    is_missing = reset_password.is_factor_missing(proof, Visit(entered.browser, pending, None))
+    return redirect(shared.page_url(_FACTOR_PAGE if is_missing else "pages:forgot-password", pending))
 
 
 def _set_password(request: HttpRequest, pending: Pending | None, proof: VerificationCode) -> HttpResponse:
@@ -59,8 +67,10 @@ def _set_password(request: HttpRequest, pending: Pending | None, proof: Verifica
         reset_password.set_new_password(
             identifier=proof.address,
             new_password=form.cleaned_data["new_password"],
-            browser=cookies.get_browser(request),
+            visit=Visit(cookies.get_browser(request), pending, None),
         )
+    except SecondFactorMissing:
+        return redirect(shared.page_url(_FACTOR_PAGE, pending))
     except ServiceError as error:
         shared.add_error(form, error, "new_password" if isinstance(error, Invalid) else None)
         return shared.add_error_headers(_page(request, pending, proof, form, error.status), error)

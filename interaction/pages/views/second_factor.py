@@ -100,6 +100,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         status,
         form=form,
         action=reverse(_URL),
+        is_reset=step.is_reset,
         may_skip=step.need.may_skip,
         notice=notice,
         other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),

@@ -119,12 +119,16 @@ class TestSettingUp:
         account.change(acme, acme.user(email=email, email_verified=True), password="")
         browser = acme.browser()
         codes.enter(browser, email, codes.sent(browser, email))
+        open_page = browser.get(ADD)
         age(acme)
 
-        answer = add(browser)
+        page = browser.get(ADD)
+        answer = send(browser, ADD, open_page, code=App(key_on(open_page)).code())
 
         assert answer.status_code == 403
+        assert "Sign in again" in page.text
         assert "Sign in again" in answer.text
+        assert key_on(page) == key_on(answer) == ""
 
     def test_decision_M43_another_one_needs_the_first(self, acme, user, browser):
         app = enrol(acme, user)

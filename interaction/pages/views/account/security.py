@@ -58,9 +58,15 @@ def authenticator(request: HttpRequest, session: Session) -> HttpResponse:
     """Show a secret for an authenticator, and set it up."""
     form = AuthenticatorForm(session, shared.form_data(request))
     if request.method != "POST":
-        return _authenticator_page(request, session, form, factors.begin_authenticator(session))
+        offer = (
+            None if confirmation.must_sign_in_for_factors(session) else factors.begin_authenticator(session)
+        )
+        return _authenticator_page(request, session, form, offer)
     try:
         offer = factors.begin_authenticator(session, again=request.POST.get("enrolment", ""))
+    except confirmation.SignInAgain as error:
+        form.refusal = error
+        return _authenticator_page(request, session, form, None)
     except EnrolmentExpired as error:
         form.refusal = error
         for message in error_messages.get_messages(error):

@@ -1,0 +1,79 @@
+"""The second factor of a user who replaces a forgotten password. It never leads to a session."""
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from audit import log
+from audit.events import Event
+from identity.core.errors import ServiceError
+from identity.factors.levels import Level
+from identity.factors.needed import Way
+from identity.limits.services import LoginAttempt
+from identity.users import credentials
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from interaction.experience.models import SignInExperience
+from interaction.journeys.second_factor import starting
+from interaction.journeys.second_factor.sign_ins import ResetAllowed, SignIn, Visit
+from interaction.pending_sign_ins import services as pending_sign_ins
+from interaction.pending_sign_ins.models import PendingSignIn
+
+
+class SecondFactorMissing(ServiceError):
+    """The user has a second factor, and did not prove it in this browser yet."""
+
+    status = 401
+    reason = "second_factor_missing"
+    message = "prove your second factor, and then send the new password again"
+
+
+def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) -> None:
+    """Check that a user who has just proven an address proved a second factor, too, if there is one.
+
+    Otherwise this browser is asked for it: see ``verifying``. It is a factor that is neither email nor phone.
+
+    Raises:
+        SecondFactorMissing: the user has a second factor that was not proven.
+        credentials.InvalidCredentials: the password was changed meanwhile.
+
+    """
+    if not experience.forgot_password_requires_factor:
+        return
+    sign_in = SignIn(way=Way.FORGOT_PASSWORD, amr=["otp"], entered=frozenset({kind}))
+    need = starting.find_need(user, sign_in, experience, pending=None)
+    if need.is_nothing or pending_sign_ins.is_reset_allowed(user, visit.browser):
+        return
+    with transaction.atomic():
+        credentials.lock_for_sign_in(user)
+        pending_sign_ins.store(
+            user,
+            browser=visit.browser,
+            request_id=visit.pending.row.pk if visit.pending else None,
+            way=sign_in.way,
+            amr=sign_in.amr,
+            level=Level.ONE,
+            auth_time=timezone.now(),
+            channels=sorted(sign_in.entered),
+            reasons=list(need.reasons),
+            must_enrol=False,
+            keep_signed_in=False,
+        )
+    raise SecondFactorMissing
+
+
+def allow(pending: PendingSignIn, visit: Visit, proven: str, attempt: LoginAttempt | None) -> ResetAllowed:
+    """Let the browser set the new password, after its user proved a second factor.
+
+    Raises:
+        pending_sign_ins.NothingPending: another request was first, or it has ended.
+
+    """
+    with transaction.atomic():
+        pending_sign_ins.allow_reset(pending)
+        if attempt:
+            attempt.succeed()
+        facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
+        log.record(Event.MFA_VERIFY, user_id=pending.user_id, **facts)
+    query = f"?interaction={visit.pending.row.pk}" if visit.pending else ""
+    return ResetAllowed(f"{reverse('pages:forgot-password')}{query}")
