@@ -99,6 +99,11 @@ def set_session_settings(**columns: int | bool | None) -> None:
     Tenant.objects.filter(pk=tenancy.active_id()).update(**columns)
 
 
+def get_highest_level() -> int:
+    """Return the highest level of sign-ins that the factors of the active tenant reach."""
+    return Tenant.objects.values_list("highest_level", flat=True).get(pk=tenancy.active_id())
+
+
 def set_highest_level(level: int) -> None:
     """Set the highest level of sign-ins that the factors of the active tenant reach."""
     Tenant.objects.filter(pk=tenancy.active_id()).update(highest_level=level)

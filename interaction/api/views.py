@@ -30,7 +30,7 @@ from interaction.experience import services as experience
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import next_step
-from interaction.journeys.second_factor.sign_ins import Outcome, SecondFactorNeeded
+from interaction.journeys.second_factor.sign_ins import Continued, Outcome, SecondFactorNeeded
 from interaction.social import offers
 from interaction.verification.models import Purpose
 
@@ -205,6 +205,8 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
         response.data["next"] = next_step.describe(result.pending.user, result.need, result.redirect_to)
         if result.browser_token:
             cookies.set_browser(response, result.browser_token)
+        return response
+    if isinstance(result, Continued):
         return response
     cookies.set_sign_in(
         request._request,  # noqa: SLF001

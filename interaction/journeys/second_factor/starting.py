@@ -10,14 +10,16 @@ from audit import log
 from audit.events import Event
 from audit.log import Attempt
 from identity.factors.levels import ACR, Level
-from identity.factors.needed import Demands, Need, Proven, Way, needed
+from identity.factors.needed import NOTHING, Need, Proven, Way, needed
 from identity.limits.services import LoginAttempt
 from identity.sessions import cookies, lifetimes
 from identity.sessions import services as sessions
 from identity.users import credentials, ownership
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
+from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor.demands import find_demands
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
     SecondFactorNeeded,
@@ -52,7 +54,7 @@ def go_on(  # noqa: PLR0913 - what signing in touches
         pending_sign_ins.NothingPending: another request has finished the sign-in.
 
     """
-    need = find_need(user, sign_in, experience)
+    need = find_need(user, sign_in, experience, visit.pending)
     if user.is_suspended and not need.methods:
         raise credentials.Suspended
     entry.user_id = user.pk
@@ -61,18 +63,21 @@ def go_on(  # noqa: PLR0913 - what signing in touches
             return _start(user, sign_in, experience, visit, entry, attempt)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
-            need = find_need(user, sign_in, experience)
+            need = find_need(user, sign_in, experience, visit.pending)
             if need.is_nothing:
                 return _start(user, sign_in, experience, visit, entry, attempt)
     return _wait(user, sign_in, need, visit, entry, attempt)
 
 
-def find_need(user: User, sign_in: SignIn, experience: SignInExperience) -> Need:
-    """Return what a sign-in still needs."""
+def find_need(user: User, sign_in: SignIn, experience: SignInExperience, pending: Pending | None) -> Need:
+    """Return what a sign-in still needs, for the pending request if there is one."""
+    if not experience.has_factors:
+        return NOTHING
     policy = experience.factor_policy
     channels = people.find_used_channels(user, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
-    return needed(policy, people.get_person(user, policy), proven, Demands(), is_remembered=False)
+    person, demands = people.get_person(user, policy), find_demands(pending)
+    return needed(policy, person, proven, demands, is_remembered=False)
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on

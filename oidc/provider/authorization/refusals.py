@@ -35,10 +35,10 @@ class RequestUriNotSupported(OAuthError):
 
 
 class UnmetAuthenticationRequirements(OAuthError):
-    """The request demands an ``acr``, and no sign-in has one (OpenID Connect Core Error Code 1.0)."""
+    """The sign-in is weaker than the request demands (OpenID Connect Core Error Code 1.0)."""
 
     code = "unmet_authentication_requirements"
-    description = "claims must not demand an acr, because no sign-in has one"
+    description = "the user did not sign in with the acr that is demanded"
 
 
 class InvalidTarget(OAuthError):

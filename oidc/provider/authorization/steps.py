@@ -14,11 +14,13 @@ from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import id_token_hint, target
+from oidc.provider.authorization import demands
 from oidc.provider.authorization.refusals import (
     ConsentRequired,
     InteractionRequired,
     LoginRequired,
     UnknownOrganization,
+    UnmetAuthenticationRequirements,
     UserNotAllowed,
 )
 from oidc.provider.authorization.request import Authorization
@@ -35,6 +37,8 @@ class Step(Enum):
     ISSUE = auto()
     REFUSE = auto()
     NO_ACCESS = auto()
+    STEP_UP = auto()
+    UNMET = auto()
 
 
 _REFUSALS: Final[Mapping[Step, type[OAuthError]]] = {
@@ -42,6 +46,7 @@ _REFUSALS: Final[Mapping[Step, type[OAuthError]]] = {
     Step.NO_ACCESS: UserNotAllowed,
     Step.CONFIRM: InteractionRequired,
     Step.CONSENT: ConsentRequired,
+    Step.UNMET: UnmetAuthenticationRequirements,
 }
 
 
@@ -53,6 +58,8 @@ def next_step(
     ``pending`` has the steps that the user completed for this request. If ``prompt`` demands a step, only
     a step completed for this request counts.
     """
+    if pending and pending.cancelled_at:
+        return Step.UNMET
     if session is None or (pending and pending.session_id not in {None, session.pk}):
         return Step.SIGN_IN
     if "none" in authorization.prompt:
@@ -67,6 +74,8 @@ def get_refusal(authorization: Authorization, session: Session | None, step: Ste
     """
     if step is Step.CONSENT and is_client_unproven(authorization):
         return InteractionRequired()
+    if step is Step.STEP_UP:
+        return InteractionRequired("the user must prove a further factor for this acr")
     if step in _REFUSALS:
         return _REFUSALS[step]()
     if session is None:
@@ -97,6 +106,15 @@ def _get_interactive_step(
         return Step.SELECT_ACCOUNT
     if not access.may_use(session.user, authorization.application):
         return Step.NO_ACCESS
+    if demands.must_step_up(authorization, session, pending):
+        return Step.STEP_UP
+    return _get_last_step(authorization, session, pending)
+
+
+def _get_last_step(
+    authorization: Authorization, session: Session, pending: AuthorizationRequest | None
+) -> Step:
+    """Return the step of a user who is signed in as the request demands."""
     if _must_consent(session, authorization, pending):
         return Step.CONSENT
     return Step.CONFIRM if _must_confirm(authorization, pending) else Step.ISSUE
@@ -118,6 +136,8 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
         return Step.SIGN_IN
     if not may_use:
         return Step.NO_ACCESS
+    if demands.must_step_up(authorization, session, None):
+        return Step.STEP_UP
     return Step.CONFIRM if is_client_unproven(authorization) else Step.ISSUE
 
 
