@@ -168,7 +168,7 @@ class TestASession:
         assert (found["step"], found["reasons"], found["least_acr"]) == ("second_factor", ["acr"], TWO)
         assert (found["skippable"], found["cancellable"]) == (False, True)
 
-    def test_of_another_person_or_tenant_cannot_answer(self, acme, rival, client, user, browser, app):
+    def test_of_another_person_or_tenant_cannot_answer(self, acme, rival, client, browser, app):
         interaction = ask(browser, client, acr_values=TWO)
         other, stranger = acme.browser(), rival.browser()
         other.sign_in(acme.user())
