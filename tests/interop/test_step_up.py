@@ -21,16 +21,19 @@ def app(ada):
     return enrol(ada.world, ada.user, two_step=False)
 
 
-def prove(person, page, **fields):
-    """Fill in the page of the second factor, or press one of its buttons."""
-    assert "/sign-in/second-factor" in str(page.url), page.text
-    wanted = next(iter(fields))
-    found = next(
-        form for form in forms(page) if wanted in page.text and (wanted != "code" or form.fields.get("with"))
-    )
-    answer = found.submit(person.browser, **fields)
+def prove(person, page, code):
+    """Enter the code on the page of the second factor, and go on."""
+    found = next(form for form in forms(page) if "with" in form.fields)
+    return onward(person, found.submit(person.browser, code=code))
+
+
+def onward(person, answer):
     assert answer.has_redirect_location, answer.text
     return person.open(str(answer.url.join(answer.headers["Location"])))
+
+
+def ask(person, origin, **parameters):
+    return person.open(f"{origin}/login?{urlencode(parameters)}")
 
 
 @pytest.mark.parametrize("name", ["openid-client", "oauth4webapi", "Authlib"])
@@ -43,7 +46,7 @@ def test_decision_M38_a_client_gets_the_level_that_it_asks_for(ada, app, secured
         second = shown(
             prove(ada, ada.open(f"{origin}/login?{urlencode({'acr_values': TWO})}"), code=app.code())
         )
-        third = shown(ada.open(f"{origin}/login?{urlencode({'claims': ESSENTIAL, 'max_age': 600})}"))
+        third = shown(ask(ada, origin, claims=ESSENTIAL, max_age=600))
 
     assert [seen["acr"] for seen in (first, second, third)] == [ONE, TWO, TWO]
     assert first["sid"] == second["sid"] == third["sid"]
@@ -56,12 +59,10 @@ def test_decision_M39_a_client_is_told_of_a_demand_that_is_not_met(ada, app, sec
     registered = ada.world.application(client.type, redirect_uris=[f"{origin}{client.callback}"])
     with running(client.program, registered, secured, origin):
         ada.enter(ada.open(f"{origin}/login"))
-        page = ada.open(f"{origin}/login?{urlencode({'claims': ESSENTIAL})}")
+        page = ask(ada, origin, claims=ESSENTIAL)
+        button = next(form for form in forms(page) if ("cancel", "") in form.buttons)
 
-        failed = next(form for form in forms(page) if not form.fields.get("with")).submit(
-            ada.browser, cancel=""
-        )
-        end = ada.open(str(failed.url.join(failed.headers["Location"])))
+        end = onward(ada, button.submit(ada.browser, cancel=""))
 
     assert "error=unmet_authentication_requirements" in str(end.url)
     assert end.is_error

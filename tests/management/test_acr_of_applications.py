@@ -46,8 +46,8 @@ def test_decision_M19_levels_and_aliases_are_accepted(acme, admin, shop):
     [
         ({"required_acr": "nobody-knows-it"}, "required_acr"),
         ({"required_acr": f"{TWO} phr"}, "required_acr"),
-        ({"default_acr_values": [TWO, "nobody-knows-it"]}, "default_acr_values[1]"),
-        ({"default_acr_values": [""]}, "default_acr_values[0]"),
+        ({"default_acr_values": [TWO, "nobody-knows-it"]}, "default_acr_values.1"),
+        ({"default_acr_values": [""]}, "default_acr_values.0"),
         ({"default_acr_values": TWO}, "default_acr_values"),
     ],
 )
