@@ -30,7 +30,7 @@ class Way:
     SESSION: Final = "session"  # nothing was proven now: the user is signed in
 
 
-# The reasons of explicit demands. Whoever cannot or will not meet one returns to the application.
+# The reasons of explicit demands. Users who do not meet one can return to the application.
 EXPLICIT: Final = frozenset(("acr", "application"))
 
 
