@@ -147,6 +147,7 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /api/interaction/mfa/code": _SEND_FACTOR,
     "POST /api/interaction/mfa/code/verify": _FACTOR,
     "POST /api/interaction/mfa/skip": _PENDING,
+    "POST /api/interaction/mfa/cancel": _PENDING,
     "POST /api/interaction/mfa/set-up/totp": _PENDING,
     "POST /api/interaction/mfa/set-up/totp/verify": _SET_UP,
     "POST /api/interaction/mfa/set-up/backup-codes": _SESSION,

@@ -162,6 +162,7 @@ DELETION_RULES = {
 }
 # Each creates made-up rows in the demo tenant: see management.seeding.demo_data.
 DEMO_DATA = ["interaction.connectors.demo_data.create"]
+CONFORMANCE_DATA = ["interaction.experience.conformance_data.prepare"]
 # Sends notices to users: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
 # For audit.typed.

@@ -330,6 +330,7 @@ api: list[URLPattern | URLResolver] = [
         name="mfa-code-verify",
     ),
     path("api/interaction/mfa/skip", second_factor_api.Skip.as_view(), name="mfa-skip"),
+    path("api/interaction/mfa/cancel", second_factor_api.Cancel.as_view(), name="mfa-cancel"),
     path("api/interaction/mfa/set-up/totp", second_factor_api.SetUpTotp.as_view(), name="mfa-set-up-totp"),
     path(
         "api/interaction/mfa/set-up/totp/verify",

@@ -29,6 +29,11 @@ class Way:
     REGISTER: Final = "register"
     # A code for a forgotten password, which never signs in: see ``needed``.
     FORGOT_PASSWORD: Final = "forgot_password"  # noqa: S105 - a way
+    SESSION: Final = "session"  # nothing was proven now: the user is signed in
+
+
+# The reasons of explicit demands. Users who do not meet one can return to the application.
+EXPLICIT: Final = frozenset(("acr", "application", "organization"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,8 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     explicit demand.
     """
     if not policy.is_on:
-        return NOTHING
+        # Only a passkey that signs in alone may meet a demand, at the next sign-in.
+        return _find_need(policy, [], proven, demands.essential, may_skip=False) or NOTHING
     if proven.way == Way.RECOVERY and proven.level < Level.TWO:
         # An administrator vouches for the user, whose only way on is a new factor.
         return Need(Level.TWO, (), _get_enrolable(policy, Level.TWO), reasons=("person",))
@@ -171,7 +177,9 @@ def _get_policy_reasons(
 
 
 def _is_waived(policy: Policy, proven: Proven) -> bool:
-    """Return whether the tenant leaves second factors to the provider of a social sign-in."""
+    """Return whether no policy asks: in a session, or if the tenant leaves that to the social provider."""
+    if proven.way == Way.SESSION:
+        return True
     return proven.way == Way.SOCIAL and policy.social is SocialRule.SKIP
 
 

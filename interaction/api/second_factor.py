@@ -18,11 +18,11 @@ from interaction.api.second_factor_serializers import (
     SentFactorCodeSerializer,
     SignedInSerializer,
 )
-from interaction.api.serializers import CodeSentSerializer, InteractionSerializer
+from interaction.api.serializers import CodeSentSerializer, InteractionSerializer, NextSerializer
 from interaction.api.views import InteractionView, respond_to_sign_in
 from interaction.journeys import languages
 from interaction.journeys.account.confirmation import NotSignedIn
-from interaction.journeys.second_factor import backup, next_step, setting_up, verifying, visits
+from interaction.journeys.second_factor import backup, leaving, next_step, setting_up, verifying, visits
 from interaction.journeys.second_factor.sign_ins import Visit
 
 
@@ -140,7 +140,19 @@ class Skip(SecondFactorView):
     def post(self, request: Request) -> Response:
         """Decline to set up a second factor, if the tenant only offers it."""
         _, visit = self.read(request)
-        return respond_to_sign_in(request, verifying.skip(visit))
+        return respond_to_sign_in(request, leaving.skip(visit))
+
+
+class Cancel(SecondFactorView):
+    """Giving up a sign-in that the application demands."""
+
+    request_serializers = {"post": InteractionSerializer}
+    response_serializers = {"post": NextSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Return to the application, which gets the error `unmet_authentication_requirements`."""
+        _, visit = self.read(request)
+        return Response({"redirect_to": leaving.cancel(visit)})
 
 
 class SetUpTotp(SecondFactorView):

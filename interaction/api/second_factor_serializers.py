@@ -77,6 +77,9 @@ class NextStepSerializer(serializers.Serializer[Any]):
     preferred = serializers.CharField(required=False, allow_null=True)
     may_remember = serializers.BooleanField(required=False)
     skippable = serializers.BooleanField(required=False)
+    cancellable = serializers.BooleanField(
+        required=False, help_text="There, and true, if an application demands the step: see `mfa/cancel`"
+    )
     reasons = serializers.ListField(child=serializers.CharField(), required=False)
     least_acr = serializers.CharField(required=False)
     redirect_to = serializers.CharField(required=False)

@@ -31,7 +31,7 @@ from interaction.experience import services as experience
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import next_step
-from interaction.journeys.second_factor.sign_ins import Outcome, ResetAllowed, SecondFactorNeeded, Visit
+from interaction.journeys.second_factor.sign_ins import Continued, Outcome, SecondFactorNeeded, Visit
 from interaction.social import offers
 from interaction.verification.models import Purpose
 
@@ -209,7 +209,7 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
         if result.browser_token:
             cookies.set_browser(response, result.browser_token)
         return response
-    if isinstance(result, ResetAllowed):
+    if isinstance(result, Continued):
         return response
     cookies.set_sign_in(
         request._request,  # noqa: SLF001

@@ -18,6 +18,7 @@ from identity.operator_kit.texts import Text
 from identity.roles.models import Role
 from oidc.applications import (
     access_admin,
+    acr_admin,
     bindings,
     bindings_admin,
     claims_admin,
@@ -84,6 +85,7 @@ class ApplicationAdmin(SectionedPages):
         (_("Grant types"), ("grants",)),
         (_("What users see"), client_metadata_admin.COLUMNS),
         (_("Lifetimes"), ("idle_lifetime", "absolute_lifetime", "sign_in_age")),
+        (_("Strength of sign-ins"), ("required_strength", "default_strength")),
         (_("Record"), ("created_at", "updated_at", "id")),
     )
     operations = (
@@ -91,6 +93,7 @@ class ApplicationAdmin(SectionedPages):
         grant_types_admin.OPERATION,
         client_metadata_admin.OPERATION,
         lifetimes_admin.OPERATION,
+        acr_admin.OPERATION,
         claims_admin.OPERATION,
         *secrets_admin.OPERATIONS,
         Operation(
@@ -152,6 +155,14 @@ class ApplicationAdmin(SectionedPages):
     @admin.display(description=_("Age of the sign-in, at most"))
     def sign_in_age(self, application: Application) -> Text:
         return _format_seconds(application.default_max_age, gettext("Any age"))
+
+    @admin.display(description=_("Required acr"))
+    def required_strength(self, application: Application) -> str:
+        return application.required_acr or "-"
+
+    @admin.display(description=_("Default acr_values"))
+    def default_strength(self, application: Application) -> str:
+        return " ".join(application.default_acr_values) or "-"
 
     def get_panels(self, request: Any, row: Application) -> list[Panel]:
         """Return the panels; a machine application has its roles and organizations too."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from identity.core.errors import FieldError, Invalid
-from oidc.applications import allowed_lists, lifetimes, redirect_uris, services
+from oidc.applications import acr_rules, allowed_lists, lifetimes, redirect_uris, services
 from oidc.applications.models import Application
 
 
@@ -22,6 +22,7 @@ def _get_error(name: str, value: Any, application_type: str) -> FieldError | Non
     checks: dict[str, Callable[[], object]] = {
         "grant_types": lambda: services.validate_grant_types(value, application_type),
         "require_pkce": lambda: services.validate_require_pkce(value, application_type),
+        **dict.fromkeys(acr_rules.FIELDS, lambda: acr_rules.check({name: value}, application_type)),
         **{
             list_: lambda: allowed_lists.check(name, value, application_type)
             for list_ in allowed_lists.FIELDS

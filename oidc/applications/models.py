@@ -65,6 +65,9 @@ class Application(EditableModel):
     initiate_login_uri = models.CharField(max_length=2048, blank=True, default="", db_default="")
     contacts = models.JSONField(default=list, db_default=_EMPTY_LIST)
     default_max_age = models.PositiveIntegerField(null=True)  # seconds
+    # Values of ``acr``: the one that every sign-in must have, and those of requests that name none.
+    required_acr = models.TextField(blank=True, default="", db_default="")
+    default_acr_values = models.JSONField(default=list, db_default=_EMPTY_LIST)
     # As an administrator set them, in seconds. Null: as the tenant.
     refresh_token_idle_seconds = models.PositiveIntegerField(null=True)
     refresh_token_absolute_seconds = models.PositiveIntegerField(null=True)

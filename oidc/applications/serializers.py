@@ -25,7 +25,7 @@ from identity.rest.serializers import Record
 from oidc.applications import metadata_errors
 from oidc.applications.client_metadata import ClientMetadataSerializer
 from oidc.applications.models import Application
-from oidc.settings.serializers import Lifetime
+from oidc.settings.serializers import AcrValue, Lifetime, UniqueList
 
 _LONGEST_MAX_AGE: Final = 2_147_483_647  # seconds, the largest number of the column
 
@@ -62,6 +62,17 @@ class MetadataSerializer(ClientMetadataSerializer):
         max_value=_LONGEST_MAX_AGE,
         help_text="The `max_age`, in seconds, of authorization requests that have none. `0`: users sign in "
         "for each request. `null`: the sign-in may have any age",
+    )
+    required_acr = AcrValue(
+        required=False,
+        allow_blank=True,
+        help_text="The value of `acr` that every sign-in to the application must have. Empty: none",
+    )
+    default_acr_values = UniqueList(
+        child=AcrValue(),
+        required=False,
+        max_length=20,
+        help_text="The `acr_values` of authorization requests that have none: a wish, not a demand",
     )
     custom_claims = CustomClaims(child=CustomClaimSerializer())
     allowed_role_ids = Ids(required=False, max_length=1_000)

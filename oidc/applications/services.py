@@ -11,7 +11,7 @@ from audit.events import Event
 from identity.core import branding, records
 from identity.core.errors import Invalid
 from identity.core.refusal_texts import fill
-from oidc.applications import allowed_lists, client_secrets, lifetimes
+from oidc.applications import acr_rules, allowed_lists, client_secrets, lifetimes
 from oidc.applications import redirect_uris as uris
 from oidc.applications.models import PUBLIC_TYPES, Application, ApplicationOrigin
 from oidc.keys import services as keys
@@ -40,8 +40,8 @@ def register(  # noqa: PLR0913 - one parameter a field
 ) -> tuple[Application, str]:
     """Register an application and return it with its secret, which cannot be read again.
 
-    ``further`` are the branding, and the members of ``allowed_lists``, ``lifetimes`` and
-    ``client_metadata``.
+    ``further`` are the branding, and the members of ``allowed_lists``, ``lifetimes``,
+    ``acr_rules`` and ``client_metadata``.
 
     Raises:
         Invalid: a URI, a grant type, ``require_pkce``, a list or a lifetime is not allowed for this type.
@@ -49,6 +49,7 @@ def register(  # noqa: PLR0913 - one parameter a field
 
     """
     lifetimes.check(further, type)
+    acr_rules.check(further, type)
     application = Application(
         name=name,
         type=Application.Type(type),
@@ -182,6 +183,7 @@ def _change(
     changed_fields: list[str] | None,
 ) -> None:
     lifetimes.check(fields, application.type)
+    acr_rules.check(fields, application.type)
     _hold_keys(fields)
     changed_fields = changed_fields or sorted(fields)
     fields = branding.change(application, fields, expected)

@@ -35,6 +35,9 @@ class AuthorizationRequest(TenantModel):
     signed_in_at = models.DateTimeField(null=True)
     account_chosen_at = models.DateTimeField(null=True)
     consented_at = models.DateTimeField(null=True)
+    # The user declined a stronger sign-in that the request wishes for, or cancelled one that it demands.
+    wish_declined_at = models.DateTimeField(null=True)
+    cancelled_at = models.DateTimeField(null=True)
     # What the consent page last showed: the user cannot agree to more. See ``ConsentRequest.to_json``.
     shown = models.JSONField(null=True)
     # An administrator's trial: the response goes to the operators' site, not to the application.

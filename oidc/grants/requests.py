@@ -141,6 +141,16 @@ def _of_session(request: AuthorizationRequest, session: Session) -> QuerySet[Aut
     return AuthorizationRequest.objects.filter(Q(session=None) | Q(session=session), pk=request.pk)
 
 
+def record_wish_declined(request: AuthorizationRequest) -> None:
+    """Record that the user goes on without the stronger sign-in that the request wishes for."""
+    AuthorizationRequest.objects.filter(pk=request.pk).update(wish_declined_at=Now())
+
+
+def record_cancelled(request: AuthorizationRequest) -> None:
+    """Record that the user does not sign in as the request demands. The client is told on resumption."""
+    AuthorizationRequest.objects.filter(pk=request.pk).update(cancelled_at=Now())
+
+
 def record_language(request: AuthorizationRequest, language: str) -> None:
     """Record the language that the user chose."""
     AuthorizationRequest.objects.filter(pk=request.pk).update(language=language)

@@ -1,13 +1,22 @@
 """The authentication context (``acr``) that tokens name, in tenants that have second factors."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from identity.factors.levels import ACR, Level
 from identity.sessions.models import Session
 from oidc.settings import services as oidc_settings
 
-_LEVELS = {value: int(level) for level, value in ACR.items()}
+_LEVELS: Final = {value: int(level) for level, value in ACR.items()}
+UNKNOWN: Final = Level.HARDWARE + 1  # no sign-in reaches it
+
+
+def find_least(values: Sequence[str]) -> int | None:
+    """Return the lowest level among the known values, which is enough, or None if none of them is known."""
+    levels = _LEVELS
+    if not all(value in _LEVELS for value in values):
+        levels = _LEVELS | _get_aliases()
+    return min((levels[value] for value in values if value in levels), default=None)
 
 
 def get_value(session: Session, requested: Sequence[str]) -> str:
@@ -20,7 +29,7 @@ def get_value(session: Session, requested: Sequence[str]) -> str:
     if requested:
         levels = _LEVELS | _get_aliases()
         for value in requested:
-            if levels.get(value, Level.HARDWARE + 1) <= session.level:
+            if levels.get(value, UNKNOWN) <= session.level:
                 return value
     return ACR[Level(session.level)]
 

@@ -70,10 +70,11 @@ def from_json(stored: dict[str, list[str]]) -> ClaimsRequest:
     return ClaimsRequest(userinfo, id_token)
 
 
-def demands_acr(document: dict[str, Any]) -> bool:
-    """Tell whether the ID token must have one of the requested values of ``acr`` (Core 5.5.1.1)."""
+def get_essential_acr_values(document: dict[str, Any]) -> list[str] | None:
+    """Return the values of ``acr`` of which the ID token must have one, or None (Core 5.5.1.1)."""
     acr = _get_members(document, "id_token").get(_ACR)
-    return isinstance(acr, dict) and acr.get("essential") is True and _get_values(acr) is not None
+    is_essential = isinstance(acr, dict) and acr.get("essential") is True and _get_values(acr) is not None
+    return get_acr_values(document) if is_essential else None
 
 
 def get_acr_values(document: dict[str, Any]) -> list[str]:

@@ -50,7 +50,7 @@ class ScopeName(Line):
     def to_internal_value(self, data: Any) -> str:
         """Return the validated name."""
         name = super().to_internal_value(data)
-        if not re.fullmatch(_SCOPE, name):
+        if name and not re.fullmatch(_SCOPE, name):
             raise serializers.ValidationError(
                 gettext_noop("must be printable ASCII without spaces, quotes and backslashes")
             )
@@ -80,6 +80,21 @@ class Lifetime(WholeNumber):
             error_messages={"max_value": message},
             **options,
         )
+
+
+class AcrValue(ScopeName):
+    """A value of ``acr`` that is known: that of a level, or an alias."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the validated value."""
+        value = super().to_internal_value(data)
+        if value and not services.is_acr_value(value):
+            raise serializers.ValidationError(
+                gettext_noop(
+                    "must be urn:service:acr:1fa, urn:service:acr:2fa, phr, phrh or one of acr_aliases"
+                )
+            )
+        return value
 
 
 class AcrAliasSerializer(serializers.Serializer[Any]):

@@ -11,6 +11,7 @@ from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid
 from identity.core.tenant_statements import Select
+from identity.factors.levels import ACR
 from oidc.keys import services as keys
 from oidc.settings.models import OidcSettings
 
@@ -21,6 +22,11 @@ _current: Final = Select(lambda: OidcSettings.objects.all()[:1])
 def current() -> OidcSettings:
     """Return the settings of the active tenant: its row, or the defaults if it has none."""
     return _current.first() or OidcSettings()
+
+
+def is_acr_value(value: str) -> bool:
+    """Return whether a value of ``acr`` is that of a level, or an alias of the active tenant."""
+    return value in ACR.values() or any(alias["value"] == value for alias in current().acr_aliases)
 
 
 def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> OidcSettings:

@@ -84,6 +84,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
     "grants": (APPLICATION, "grant-types", {"grant_types": "authorization_code"}, "code</dd>", "Application"),
     "description": (APPLICATION, "describe", {"client_uri": "https://a.example"}, "a.example", "Application"),
     "lifetimes": (APPLICATION, "lifetimes", {"default_max_age": "61"}, "61 seconds", "Application"),
+    "strength": (APPLICATION, "sign-in-strength", {"required_acr": "phr"}, "phr</dd>", "Application"),
     "own branding": (APPLICATION, "branding", {"layout": "plain"}, "Plain: no card", "Application"),
     "organization": (ORGANIZATION, "change", {"name": "Guild"}, "Guild", "Organization"),
     "signing": (SETTINGS, "signing", {"default_signing_alg": "EdDSA"}, "EdDSA", "OidcSettings"),

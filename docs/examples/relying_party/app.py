@@ -11,13 +11,16 @@ import secrets
 from http import HTTPStatus
 from typing import Any
 
+import api
 import explain
+import requests
 import settings as environment
 from authlib.integrations.flask_client import OAuth, OAuthError
 from explain import Problem
 from flask import Flask, flash, redirect, render_template, request, session, url_for
 from joserfc.errors import JoseError
 from requests import RequestException
+from requests import Response as ApiResponse
 from sign_ins import Generation, SignIn, SignIns
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
@@ -93,6 +96,18 @@ def login() -> Response:
     return answer
 
 
+@app.post("/step-up")
+def step_up() -> Response:
+    """Send the browser to the provider again, to prove a second factor.
+
+    The user stays signed in there, and is asked only for what is missing.
+    """
+    _load_metadata()
+    answer: Response = provider.authorize_redirect(settings.redirect_uri, acr_values=api.ACR_VALUES[0])
+    answer.status_code = HTTPStatus.SEE_OTHER
+    return answer
+
+
 @app.get("/callback")
 def callback() -> Response:
     """Take the provider's answer: check it, redeem the code, remember who signed in."""
@@ -108,6 +123,9 @@ def callback() -> Response:
     _fetch_userinfo(sign_in)
     sign_ins.remove(session.pop("sign_in", ""))
     session["sign_in"] = sign_ins.add(sign_in)
+    if session.pop("is_transferring", False):
+        answer = _call_api(sign_in)
+        flash(_describe(answer))  # asked once: a provider without second factors changes nothing
     return redirect(url_for("home"), HTTPStatus.SEE_OTHER)
 
 
@@ -159,6 +177,43 @@ def userinfo() -> Response:
     if sign_in is not None:
         _fetch_userinfo(sign_in)
     return redirect(url_for("home", _anchor="userinfo"), HTTPStatus.SEE_OTHER)
+
+
+@app.post("/transfer")
+def transfer() -> Response:
+    """Call an API. If it asks for a stronger sign-in, send the user there, and call it again afterwards."""
+    sign_in = _current_sign_in()
+    if sign_in is None:
+        return redirect(url_for("home"), HTTPStatus.SEE_OTHER)
+    answer = _call_api(sign_in)
+    wanted = api.read_challenge(answer.headers.get("WWW-Authenticate", ""))
+    if not wanted:
+        flash(_describe(answer))
+        return redirect(url_for("home"), HTTPStatus.SEE_OTHER)
+    session["is_transferring"] = True
+    response: Response = provider.authorize_redirect(settings.redirect_uri, **wanted)
+    response.status_code = HTTPStatus.SEE_OTHER
+    return response
+
+
+def _call_api(sign_in: SignIn) -> ApiResponse:
+    bearer = f"Bearer {sign_in.current.tokens['access_token']}"
+    return requests.get(f"{settings.base_url}/api/transfer", headers={"Authorization": bearer}, timeout=10)
+
+
+def _describe(answer: ApiResponse) -> str:
+    if answer.ok:
+        return f"The API accepted the sign-in: its acr is {answer.json()['acr']}."
+    return explain.shorten(f"The API answered {answer.status_code}. {answer.headers['WWW-Authenticate']}")
+
+
+@app.get("/api/transfer")
+def demo_api() -> tuple[dict[str, Any], int, dict[str, str]]:
+    """Be the API, which would be another service."""
+    authorization = request.headers.get("Authorization", "")
+    answer = api.transfer(authorization, provider.fetch_jwk_set(), settings.issuer)
+    headers = {"WWW-Authenticate": answer.challenge} if answer.challenge else {}
+    return answer.body, answer.status, headers
 
 
 @app.post("/refresh")

@@ -122,6 +122,12 @@ PROVIDER_ERRORS = {
     "interaction_required": Problem(
         "The provider needs to ask you something", "Sign in again and answer it.", 400, "Sign in again"
     ),
+    "unmet_authentication_requirements": Problem(
+        "You did not prove a second factor",
+        "What you wanted to do needs one. Start again and set one up, or leave it.",
+        403,
+        "Sign in again",
+    ),
     "invalid_grant": Problem(
         "This sign-in is over",
         "The provider no longer accepts the code or refresh token: it was used, revoked or is too old. "

@@ -92,6 +92,11 @@ def must_sign_in_again(session: Session) -> bool:
     return not session.user.password and timezone.now() - session.auth_time > RECENT
 
 
+def is_too_old_to_enrol(session: Session) -> bool:
+    """Return whether the sign-in, and the last second factor, are too old to set up a factor without more."""
+    return not has_recent_factor(session) and timezone.now() - session.auth_time > RECENT
+
+
 def check_still_signed_in(session: Session) -> None:
     """Check that a session has not ended meanwhile.
 

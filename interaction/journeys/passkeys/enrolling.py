@@ -25,10 +25,9 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import stepping_up
 from interaction.journeys.passkeys.stepping_up import Renewed
-from interaction.journeys.second_factor import setting_up, verifying
+from interaction.journeys.second_factor import current_step, setting_up, verifying
+from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
-from interaction.journeys.second_factor.verifying import Step
-from interaction.pending_sign_ins import services as pending_sign_ins
 
 
 def get_options_in_sign_in(visit: Visit, ceremony: Ceremony) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
             result = verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
             return setting_up.complete(result, visit, step)
     except PasskeyRefused:
-        pending_sign_ins.count_try(step.stored)
+        step.count_try()
         raise
 
 
@@ -157,14 +156,14 @@ def _store(user: User, binding: Binding, credential: object, name: str) -> Passk
 
 
 def _find(visit: Visit) -> Step:
-    step = verifying.find(visit)
+    step = current_step.find(visit)
     if FactorType.WEBAUTHN not in step.need.enrolable:
         raise FactorNotAllowed
     return step
 
 
 def _bind_step(step: Step, ceremony: Ceremony) -> Binding:
-    return Binding(ceremony, step.visit.browser, str(step.user.pk), str(step.stored.pk))
+    return Binding(ceremony, step.visit.browser, str(step.user.pk), str(step.id))
 
 
 def _bind_session(session: Session, ceremony: Ceremony, browser: str) -> Binding:

@@ -12,10 +12,9 @@ from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
 from identity.limits import services as limits
 from interaction.journeys.passkeys import anomalies, stepping_up
-from interaction.journeys.second_factor import verifying
+from interaction.journeys.second_factor import current_step, verifying
+from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
-from interaction.journeys.second_factor.verifying import Step
-from interaction.pending_sign_ins import services as pending_sign_ins
 
 
 def get_options(visit: Visit) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def verify(visit: Visit, *, credential: object) -> Outcome:
         return _prove(step, credential)
     except PasskeyRefused as refused:
         stepping_up.record_failure(step.user.pk, refused)
-        pending_sign_ins.count_try(step.stored)
+        step.count_try()
         raise
 
 
@@ -66,10 +65,10 @@ def _prove(step: Step, credential: object) -> Outcome:
 
 
 def _find(visit: Visit) -> Step:
-    step = verifying.find(visit)
+    step = current_step.find(visit)
     step.check_usable(FactorType.WEBAUTHN)
     return step
 
 
 def _bind(step: Step) -> Binding:
-    return Binding(Ceremony.SECOND_FACTOR, step.visit.browser, str(step.user.pk), str(step.stored.pk))
+    return Binding(Ceremony.SECOND_FACTOR, step.visit.browser, str(step.user.pk), str(step.id))

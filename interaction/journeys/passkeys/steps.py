@@ -7,7 +7,7 @@ from identity.sessions.models import Session
 from interaction.journeys.account.confirmation import NotSignedIn
 from interaction.journeys.passkeys import enrolling, second_step, signing_in, stepping_up
 from interaction.journeys.passkeys.stepping_up import Renewed
-from interaction.journeys.second_factor import verifying
+from interaction.journeys.second_factor import current_step
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
 from interaction.pending_sign_ins.services import NothingPending
 
@@ -73,7 +73,7 @@ def verify(  # noqa: PLR0913 - the members of the request
 
 def _has_pending_sign_in(visit: Visit) -> bool:
     try:
-        verifying.find(visit)
+        current_step.find(visit)
     except NothingPending:
         return False
     return True

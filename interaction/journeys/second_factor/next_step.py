@@ -10,7 +10,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
 from identity.users.models import User
-from interaction.journeys.second_factor import backup, people, verifying
+from interaction.journeys.second_factor import backup, current_step, people
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 
@@ -52,8 +52,10 @@ def find_next(visit: Visit) -> dict[str, Any]:
     """Return the next step of a browser: of its pending sign-in, else of its session."""
     interaction = str(visit.pending.row.pk) if visit.pending else ""
     with suppress(pending_sign_ins.NothingPending):
-        step = verifying.find(visit)
-        return describe(step.user, step.need, get_url(step.need, interaction))
+        step = current_step.find(visit)
+        found = describe(step.user, step.need, get_url(step.need, interaction))
+        may_cancel = {"cancellable": True} if step.may_cancel else {}
+        return found | may_cancel | ({"step": "sign_in"} if step.is_stale else {})
     if visit.current is None:
         return {"step": "sign_in"}
     if backup.should_offer(visit.current):

@@ -15,7 +15,7 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import starting
-from interaction.journeys.second_factor.sign_ins import ResetAllowed, SignIn, Visit
+from interaction.journeys.second_factor.sign_ins import Continued, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
 
@@ -62,7 +62,7 @@ def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) ->
     raise SecondFactorMissing
 
 
-def allow(pending: PendingSignIn, visit: Visit, proven: str, attempt: LoginAttempt | None) -> ResetAllowed:
+def allow(pending: PendingSignIn, visit: Visit, proven: str, attempt: LoginAttempt | None) -> Continued:
     """Let the browser set the new password, after its user proved a second factor.
 
     Raises:
@@ -76,4 +76,4 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, attempt: LoginAttem
         facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
         log.record(Event.MFA_VERIFY, user_id=pending.user_id, **facts)
     query = f"?interaction={visit.pending.row.pk}" if visit.pending else ""
-    return ResetAllowed(f"{reverse('pages:forgot-password')}{query}")
+    return Continued(f"{reverse('pages:forgot-password')}{query}")

@@ -15,11 +15,10 @@ from identity.limits import services as limits
 from identity.sessions import services as sessions
 from identity.users import credentials
 from identity.users.notices import Notice, notify
-from interaction.journeys.second_factor import authenticator_setup, backup, verifying
+from interaction.journeys.second_factor import authenticator_setup, backup, current_step, verifying
 from interaction.journeys.second_factor.authenticator_setup import Offer
+from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
-from interaction.journeys.second_factor.verifying import Step
-from interaction.pending_sign_ins import services as pending_sign_ins
 
 
 def begin_totp(visit: Visit, *, again: str = "") -> Offer:
@@ -62,7 +61,7 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
             result = verifying.finish(step, FactorType.TOTP, Level.TWO)
             return complete(result, visit, step)
     except WrongFactor:
-        pending_sign_ins.count_try(step.stored)
+        step.count_try()
         raise
 
 
@@ -97,7 +96,7 @@ def lock_factors(step: Step) -> None:
 
 
 def _find(visit: Visit, factor: FactorType) -> Step:
-    step = verifying.find(visit)
+    step = current_step.find(visit)
     if factor not in step.need.enrolable:
         raise FactorNotAllowed
     return step

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
-from identity.factors.needed import Need
+from identity.factors.needed import Need, Way
 from identity.sessions.models import Session
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -43,13 +43,13 @@ class SecondFactorNeeded:
 
 
 @dataclass(frozen=True, slots=True)
-class ResetAllowed:
-    """The URL of the page for a new password, which counts now. There is no session."""
+class Continued:
+    """The URL of the next page. There is no new session: the present one, if any, is as it was."""
 
     redirect_to: str
 
 
-Outcome = SignInResult | SecondFactorNeeded | ResetAllowed
+Outcome = SignInResult | SecondFactorNeeded | Continued
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,16 @@ class SignIn:
     second: FactorType | None = None
     skips: bool = False
     finishing: PendingSignIn | None = None
+
+
+def of_session(session: Session) -> SignIn:
+    """Return what a session has proven. Codes were entered at its address, if they were its only factor."""
+    entered = frozenset[Kind]()
+    if session.level == Level.ONE and "otp" in session.amr:
+        entered = frozenset({Kind.PHONE if "sms" in session.amr else Kind.EMAIL})
+    return SignIn(
+        way=Way.SESSION, amr=session.amr, level=session.level, entered=entered, auth_time=session.auth_time
+    )
 
 
 def read(stored: PendingSignIn) -> SignIn:

@@ -11,7 +11,7 @@ from audit.events import Event
 from audit.log import Attempt
 from identity.factors import metrics
 from identity.factors.levels import ACR, Level
-from identity.factors.needed import Demands, Need, Proven, Way, needed
+from identity.factors.needed import NOTHING, Need, Proven, Way, needed
 from identity.limits.services import LoginAttempt
 from identity.sessions import cookies, lifetimes
 from identity.sessions import services as sessions
@@ -20,6 +20,7 @@ from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import people, target_demands
+from interaction.journeys.second_factor.demands import find_demands
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
     SecondFactorNeeded,
@@ -71,11 +72,13 @@ def go_on(  # noqa: PLR0913 - what signing in touches
 
 def find_need(user: User, sign_in: SignIn, experience: SignInExperience, pending: Pending | None) -> Need:
     """Return what a sign-in still needs. ``pending`` is its authorization request."""
+    if not experience.has_factors:
+        return NOTHING
     policy = experience.factor_policy
     person = people.get_person(user, policy)
     channels = people.find_used_channels(user, person, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
-    demands = target_demands.add(Demands(), user, policy, person, proven, pending)
+    demands = target_demands.add(find_demands(pending), user, policy, person, proven, pending)
     return needed(policy, person, proven, demands, is_remembered=False)
 
 

@@ -1,13 +1,9 @@
 """Proving the second factor of a pending sign-in."""
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
-
-from django.db import transaction
-from django.utils import timezone
 
 from audit import log
 from audit.events import Event
@@ -16,16 +12,12 @@ from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
-from identity.factors.needed import Need, Way
+from identity.factors.needed import Way
 from identity.limits.services import LoginAttempt
 from identity.users import typed
-from identity.users.models import User
-from interaction.experience import services as experiences
-from interaction.experience.models import SignInExperience
-from interaction.journeys.second_factor import checking, resetting, sign_ins, starting
-from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
-from interaction.pending_sign_ins import services as pending_sign_ins
-from interaction.pending_sign_ins.models import PendingSignIn
+from interaction.journeys.second_factor import checking, confirming, current_step, resetting, starting
+from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
 
 RECOVERY_CODE: Final = "RecoveryCode"
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
@@ -34,61 +26,6 @@ _EVENTS: Final = {
     Way.CODE: Event.SIGN_IN_CODE,
     Way.SOCIAL: Event.SIGN_IN_SOCIAL,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A pending sign-in of this browser, and what it still needs by the present policy."""
-
-    stored: PendingSignIn
-    sign_in: SignIn
-    need: Need
-    experience: SignInExperience
-    visit: Visit
-
-    @property
-    def user(self) -> User:
-        """The user whose first factor is proven."""
-        return self.stored.user
-
-    @property
-    def is_reset(self) -> bool:
-        """Whether it is no sign-in, but a forgotten password that waits for a second factor."""
-        return self.sign_in.way == Way.FORGOT_PASSWORD
-
-    @property
-    def binding(self) -> str:
-        """What a sent code is bound to: the pending sign-in, and not only its browser."""
-        return hashlib.sha256(f"second factor {self.stored.pk}".encode()).hexdigest()
-
-    def check_usable(self, factor: FactorType) -> None:
-        """Check that a factor can be used in this sign-in.
-
-        Raises:
-            FactorNotAllowed: the user does not have it, or it does not reach the level.
-
-        """
-        if factor not in self.need.methods:
-            raise FactorNotAllowed
-
-
-def find(visit: Visit) -> Step:
-    """Return the pending sign-in of a browser.
-
-    Raises:
-        NothingPending: there is none, or it has ended, or it needs nothing any more.
-
-    """
-    request_id = visit.pending.row.pk if visit.pending else None
-    stored = pending_sign_ins.find(visit.browser, request_id)
-    if stored is None or stored.request_id != request_id:
-        raise pending_sign_ins.NothingPending
-    experience = experiences.current()
-    sign_in = sign_ins.read(stored)
-    need = starting.find_need(stored.user, sign_in, experience, visit.pending)
-    if need.is_nothing:  # the policy or the factors were changed
-        raise pending_sign_ins.NothingPending
-    return Step(stored, sign_in, need, experience, visit)
 
 
 def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
@@ -104,7 +41,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
         limits.TooMany: too many from this address.
 
     """
-    step = find(visit)
+    step = current_step.find(visit)
     step.check_usable(factor)
     try:
         with locks.code_attempt(step.user.pk) as attempt:
@@ -112,15 +49,17 @@ def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
             return finish(step, factor, Level.TWO, attempt)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
-        pending_sign_ins.count_try(step.stored)
+        step.count_try()
         raise
 
 
 def can_recover(step: Step) -> bool:
     """Return whether a recovery code can take the place of the second factor."""
+    if step.stored is None or not step.need.methods:
+        return False
     recovered = replace(step.sign_in, way=Way.RECOVERY)
     need = starting.find_need(step.user, recovered, step.experience, step.visit.pending)
-    return bool(step.need.methods and need.enrolable)
+    return bool(need.enrolable)
 
 
 def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
@@ -135,16 +74,16 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
         limits.TooMany: too many from this address.
 
     """
-    step = find(visit)
+    step = current_step.find(visit)
     if not can_recover(step):
         raise FactorNotAllowed
     recovered = replace(step.sign_in, way=Way.RECOVERY)
     try:
         with locks.code_attempt(step.user.pk) as attempt:
             checking.check_recovery_code(step.user, code, keep=step.is_reset)
-            if step.is_reset:
+            if step.stored is not None and step.is_reset:
                 return resetting.allow(step.stored, visit, RECOVERY_CODE, attempt)
-            with _finishing(step) as entry:
+            with finishing(step) as entry:
                 return starting.go_on(
                     step.user,
                     recovered,
@@ -155,7 +94,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
                 )
     except WrongFactor as error:
         checking.record_failure(step.user, RECOVERY_CODE, error)
-        pending_sign_ins.count_try(step.stored)
+        step.count_try()
         raise
 
 
@@ -169,28 +108,9 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
         limits.TooMany: too many from this address.
 
     """
-    step = find(visit)
+    step = current_step.find(visit)
     step.check_usable(factor)
     return checking.send(step.user, factor, binding=step.binding)
-
-
-def skip(visit: Visit) -> Outcome:
-    """Go on without the second factor, if the tenant only offers it. The offer is not made again.
-
-    Raises:
-        NothingPending: the browser has no pending sign-in.
-        FactorNotAllowed: the step cannot be skipped.
-
-    """
-    step = find(visit)
-    if not step.need.may_skip:
-        raise FactorNotAllowed
-    with _finishing(step) as entry, transaction.atomic():
-        if not step.need.methods:
-            User.objects.filter(pk=step.user.pk).update(factor_skipped_at=timezone.now())
-        log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
-        declined = replace(step.sign_in, skips=True)
-        return starting.go_on(step.user, declined, experience=step.experience, visit=visit, entry=entry)
 
 
 def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | None = None) -> Outcome:
@@ -199,21 +119,36 @@ def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | N
     Raises:
         credentials.Suspended: the user is suspended.
         NothingPending: another request has finished the sign-in.
+        confirmation.SignInAgain: the session has ended.
 
     """
+    if step.stored is None:
+        return _step_up(step, factor, level)
     if step.is_reset:
         return resetting.allow(step.stored, step.visit, factor, attempt)
     step.user.refresh_from_db(fields=("factors", "two_step"))  # a code may have been the last one
     amr = add_methods(step.sign_in.amr, factor)
     done = replace(step.sign_in, second=factor, level=max(level, step.sign_in.level), amr=amr)
-    with _finishing(step) as entry:
+    with finishing(step) as entry:
         return starting.go_on(
             step.user, done, experience=step.experience, visit=step.visit, entry=entry, attempt=attempt
         )
 
 
+def _step_up(step: Step, factor: FactorType, level: int) -> SignInResult:
+    """Store that a factor was proven in a session, which continues with a new secret."""
+    token, seconds = confirming.step_up(step.session, factor, level)
+    return SignInResult(
+        redirect_to=step.visit.next_url,
+        session_token=token,
+        user=step.user,
+        cookie_seconds=seconds,
+        session=step.session,
+    )
+
+
 @contextmanager
-def _finishing(step: Step) -> Iterator[Attempt]:
+def finishing(step: Step) -> Iterator[Attempt]:
     """Write the audit entry of the whole sign-in. It has the key of the way of the first factor."""
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)

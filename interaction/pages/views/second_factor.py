@@ -11,9 +11,9 @@ from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
 from identity.http.responses import redirect
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import next_step, verifying, visits
+from interaction.journeys.second_factor import current_step, leaving, next_step, verifying, visits
+from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Visit
-from interaction.journeys.second_factor.verifying import Step
 from interaction.pages import factor_page
 from interaction.pages.factor_page import FactorForm
 from interaction.pages.views import shared
@@ -28,13 +28,15 @@ def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse
     sent = request.POST if request.method == "POST" else request.GET
     visit = visits.find(request, sent.get("interaction", ""))
     try:
-        step = verifying.find(visit)
+        step = current_step.find(visit)
         if not step.need.methods:
             return redirect(shared.page_url("pages:set-up", visit.pending))
         if request.method != "POST":
             return _page(request, step, FactorForm())
         if "skip" in request.POST:
-            return shared.redirect_signed_in(request, verifying.skip(visit))
+            return shared.redirect_signed_in(request, leaving.skip(visit))
+        if "cancel" in request.POST:
+            return redirect(leaving.cancel(visit))
         return _prove(request, step)
     except NothingPending:
         return start_again(visit)
@@ -102,6 +104,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         action=reverse(_URL),
         is_reset=step.is_reset,
         may_skip=step.need.may_skip,
+        may_cancel=step.may_cancel,
         notice=notice,
         other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
         **factor_page.describe(

@@ -8,9 +8,9 @@ from identity.factors.errors import EnrolmentExpired
 from identity.factors.kinds import FactorType
 from identity.http.responses import redirect
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import backup, setting_up, verifying, visits
+from interaction.journeys.second_factor import backup, current_step, leaving, setting_up, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
-from interaction.journeys.second_factor.verifying import Step
+from interaction.journeys.second_factor.current_step import Step
 from interaction.pages import passkey_part
 from interaction.pages.authenticator_form import AuthenticatorForm
 from interaction.pages.views import shared
@@ -24,13 +24,15 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     sent = request.POST if request.method == "POST" else request.GET
     visit = visits.find(request, sent.get("interaction", ""))
     try:
-        step = verifying.find(visit)
-        if not step.need.enrolable:
+        step = current_step.find(visit)
+        if step.need.methods:
             return redirect(shared.page_url("pages:second-factor", visit.pending))
         if request.method != "POST":
             return _page(request, step, AuthenticatorForm(), _begin(step))
         if "skip" in request.POST:
-            return shared.redirect_signed_in(request, verifying.skip(visit))
+            return shared.redirect_signed_in(request, leaving.skip(visit))
+        if "cancel" in request.POST:
+            return redirect(leaving.cancel(visit))
         return _confirm(request, step)
     except NothingPending:
         return start_again(visit)
@@ -73,6 +75,10 @@ def _page(
         passkey=passkey_part.for_set_up(signs_in=False, is_factor=True) if has_passkeys else None,
         action=reverse("pages:set-up"),
         may_skip=step.need.may_skip,
+        may_cancel=step.may_cancel,
+        is_stale=step.is_stale,
+        is_possible=bool(step.need.enrolable),
+        sign_in_url=shared.page_url("pages:sign-in", pending),
         other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
     )
 

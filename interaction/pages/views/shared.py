@@ -23,7 +23,7 @@ from interaction.connectors.providers import registry
 from interaction.journeys import languages
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.sign_ins import Outcome, ResetAllowed, SecondFactorNeeded
+from interaction.journeys.second_factor.sign_ins import Continued, Outcome, SecondFactorNeeded
 from interaction.pages import error_messages, language
 from interaction.pages.expired import expired_sign_in
 from oidc.grants import requests
@@ -158,7 +158,7 @@ def redirect_signed_in(request: HttpRequest, result: Outcome) -> HttpResponse:
         if result.browser_token:
             cookies.set_browser(response, result.browser_token)
         return response
-    if isinstance(result, ResetAllowed):
+    if isinstance(result, Continued):
         return response
     cookies.set_sign_in(request, response, result.user, result.session_token, seconds=result.cookie_seconds)
     if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES and (chosen := languages.find_own(result.user)):

@@ -8,11 +8,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from identity.core import tenancy
 from identity.core.algorithms import Algorithm
 from identity.core.errors import Invalid, ServiceError
 from identity.core.tenancy import ActiveTenant
+from identity.factors.levels import ACR, Level
 from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
 from identity.users import credentials
@@ -21,9 +23,15 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from oidc.applications import services as applications
 from oidc.applications.models import Application
+from oidc.settings import services as oidc_settings
 
 _ALIAS: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,62}[A-Za-z0-9])?")
 _NAME: Final = "OpenID conformance suite"
+# What the suite asks for if discovery lists no values.
+_ACR_ALIASES: Final = [
+    {"value": "1", "level": ACR[Level.ONE]},
+    {"value": "2", "level": ACR[Level.TWO]},
+]
 _MARK: Final = {"made_by": "seed_conformance"}
 _PROFILE: Final = {
     "given_name": "Ada",
@@ -115,6 +123,9 @@ def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: 
     with tenancy.using(tenant):
         if not in_use and _has_other_rows():
             raise TenantInUse(slug)
+        for path in settings.CONFORMANCE_DATA:
+            import_string(path)()
+        _name_levels()
         password = _save_user(alias, rotate=rotate)
         first, second = (
             _save_client(f"{_NAME}, {alias}: {name}", f"{suite}/test/a/{alias}", rotate=rotate)
@@ -142,6 +153,16 @@ def _has_other_rows() -> bool:
         User.objects.exclude(pk__in=ours.values("pk")).exists()
         or Application.objects.exclude(name__startswith=f"{_NAME}, ").exists()
     )
+
+
+def _name_levels() -> None:
+    """Add the two values of ``acr`` that the suite asks for as names of levels."""
+    aliases = oidc_settings.current().acr_aliases
+    missing = [alias for alias in _ACR_ALIASES if alias not in aliases]
+    if missing:
+        values = {alias["value"] for alias in missing}
+        kept = [alias for alias in aliases if alias["value"] not in values]
+        oidc_settings.change({"acr_aliases": [*kept, *missing]})
 
 
 def _save_client(name: str, base: str, *, rotate: bool) -> Client:

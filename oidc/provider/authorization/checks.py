@@ -13,12 +13,12 @@ from identity.resources.models import Resource
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.provider import claims_request, client_authentication, scopes
+from oidc.provider.authorization import acr_checks
 from oidc.provider.authorization.refusals import (
     InvalidScope,
     InvalidTarget,
     RequestNotSupported,
     RequestUriNotSupported,
-    UnmetAuthenticationRequirements,
     UnsupportedResponseType,
 )
 from oidc.provider.authorization.response import MODES, is_possible
@@ -201,16 +201,19 @@ def check_max_age(request: ClientRequest) -> None:
 
 
 def check_claims(request: ClientRequest) -> None:
-    """Check that ``claims`` is valid and demands no ``acr``, because no sign-in has one."""
+    """Check that ``claims`` is valid, and that a sign-in here can have the ``acr`` that it demands."""
     if not request.get("claims"):
         return
     try:
         document = claims_request.parse(request.sent["claims"])
     except claims_request.Malformed:
         raise InvalidRequest("claims must be a JSON object in which no name comes twice") from None
-    if claims_request.demands_acr(document):
-        # Core 5.5.1.1: the OP MUST treat that outcome as a failed authentication attempt.
-        raise UnmetAuthenticationRequirements
+    acr_checks.check_claims(document)
+
+
+def check_required_acr(request: ClientRequest) -> None:
+    """Check that a sign-in here can have the ``acr`` that the application requires."""
+    acr_checks.check_application(request.application)
 
 
 def check_resource(request: ClientRequest) -> None:
@@ -233,6 +236,7 @@ ANSWERED: Final[tuple[Callable[[ClientRequest], None], ...]] = (
     check_prompt,
     check_max_age,
     check_claims,
+    check_required_acr,
     check_resource,
 )
 CHECKS: Final[tuple[Callable[..., object], ...]] = (

@@ -35,17 +35,10 @@ class RequestUriNotSupported(OAuthError):
 
 
 class UnmetAuthenticationRequirements(OAuthError):
-    """The request demands an ``acr``, and no sign-in has one (OpenID Connect Core Error Code 1.0)."""
+    """The sign-in is weaker than the request demands (OpenID Connect Core Error Code 1.0)."""
 
     code = "unmet_authentication_requirements"
-    description = "claims must not demand an acr, because no sign-in has one"
-
-
-class UnmetTargetRequirements(OAuthError):
-    """The user cannot sign in as the resource or the organization requires."""
-
-    code = "unmet_authentication_requirements"
-    description = "resource or organization_id requires a stronger sign-in than the user can make"
+    description = "the user did not sign in as strongly as the request demands"
 
 
 class InvalidTarget(OAuthError):

@@ -1,7 +1,7 @@
 """The validated authorization request, and the URL of the response to the client."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from oidc.applications.models import Application
@@ -38,7 +38,10 @@ class Authorization:
     further_scopes: tuple[str, ...]
     resource: str
     organization_id: str
+    # What the token names is the first of these that the sign-in satisfies.
     acr_values: tuple[str, ...] = ()
+    essential_acr_values: tuple[str, ...] = ()
+    wished_acr_values: tuple[str, ...] = ()
 
     @property
     def scope(self) -> str:
@@ -127,8 +130,27 @@ def _build_authorization(request: ClientRequest) -> Authorization:
         further_scopes=tuple(name for name in sent["scope"].split() if name not in scopes.IDENTITY_SCOPES),
         resource=sent["resource"],
         organization_id=sent["organization_id"],
-        acr_values=(*sent["acr_values"].split(), *claims_request.get_acr_values(document)),
+        **_get_acr_values(request, document),
     )
+
+
+def _get_acr_values(request: ClientRequest, document: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the values of ``acr``: all in their order, the demanded ones, and the wishes.
+
+    That which the application requires is the last. Its defaults count if the request names none.
+    """
+    application = request.application
+    sent, claimed = request.sent["acr_values"].split(), claims_request.get_acr_values(document)
+    essential = claims_request.get_essential_acr_values(document) or []
+    wished = sent if essential else [*sent, *claimed]
+    if not (sent or claimed):
+        wished = application.default_acr_values
+    required = [application.required_acr] if application.required_acr else []
+    return {
+        "acr_values": (*wished, *essential, *required),
+        "essential_acr_values": tuple(essential),
+        "wished_acr_values": tuple(wished),
+    }
 
 
 def _build_error_response(sent: Parameters, error: OAuthError) -> ClientResponse:

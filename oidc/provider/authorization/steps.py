@@ -13,13 +13,14 @@ from oidc.applications import access, redirect_uris
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import id_token_hint, target, target_demands
+from oidc.provider import id_token_hint, target
+from oidc.provider.authorization import demands
 from oidc.provider.authorization.refusals import (
     ConsentRequired,
     InteractionRequired,
     LoginRequired,
     UnknownOrganization,
-    UnmetTargetRequirements,
+    UnmetAuthenticationRequirements,
     UserNotAllowed,
 )
 from oidc.provider.authorization.request import Authorization
@@ -43,10 +44,9 @@ class Step(Enum):
 _REFUSALS: Final[Mapping[Step, type[OAuthError]]] = {
     Step.ISSUE: UnknownOrganization,
     Step.NO_ACCESS: UserNotAllowed,
-    Step.STEP_UP: InteractionRequired,
-    Step.UNMET: UnmetTargetRequirements,
     Step.CONFIRM: InteractionRequired,
     Step.CONSENT: ConsentRequired,
+    Step.UNMET: UnmetAuthenticationRequirements,
 }
 
 
@@ -58,6 +58,8 @@ def next_step(
     ``pending`` has the steps that the user completed for this request. If ``prompt`` demands a step, only
     a step completed for this request counts.
     """
+    if pending and pending.cancelled_at:
+        return Step.UNMET
     if session is None or (pending and pending.session_id not in {None, session.pk}):
         return Step.SIGN_IN
     if "none" in authorization.prompt:
@@ -72,6 +74,8 @@ def get_refusal(authorization: Authorization, session: Session | None, step: Ste
     """
     if step is Step.CONSENT and is_client_unproven(authorization):
         return InteractionRequired()
+    if step is Step.STEP_UP:
+        return InteractionRequired("the user must prove a further factor for this acr")
     if step in _REFUSALS:
         return _REFUSALS[step]()
     if session is None:
@@ -102,9 +106,19 @@ def _get_interactive_step(
         return Step.SELECT_ACCOUNT
     if not access.may_use(session.user, authorization.application):
         return Step.NO_ACCESS
-    if not _is_strong_enough(session, authorization):
-        return Step.UNMET if signed_in else Step.STEP_UP
-    return _get_last_step(authorization, session, pending)
+    weak = _find_step_of_weak_sign_in(authorization, session, pending)
+    return weak or _get_last_step(authorization, session, pending)
+
+
+def _find_step_of_weak_sign_in(
+    authorization: Authorization, session: Session, pending: AuthorizationRequest | None
+) -> Step | None:
+    """Return what follows if the sign-in is weaker than the request demands or wishes for."""
+    if demands.must_step_up(authorization, session, pending):
+        return Step.STEP_UP
+    if demands.is_target_met(authorization, session):
+        return None
+    return Step.UNMET if demands.is_answered(pending) else Step.STEP_UP
 
 
 def _get_last_step(
@@ -132,16 +146,11 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
         return Step.SIGN_IN
     if not may_use:
         return Step.NO_ACCESS
-    if not _is_strong_enough(session, authorization):
+    if demands.must_step_up(authorization, session, None) or not demands.is_target_met(
+        authorization, session
+    ):
         return Step.STEP_UP
     return Step.CONFIRM if is_client_unproven(authorization) else Step.ISSUE
-
-
-def _is_strong_enough(session: Session, authorization: Authorization) -> bool:
-    """Return whether the sign-in satisfies the API and the organization that the request names."""
-    return target_demands.are_met(
-        session, resource=authorization.resource, organization_id=authorization.organization_id
-    )
 
 
 def _get_step_for_other_user(

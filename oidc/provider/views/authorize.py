@@ -36,6 +36,7 @@ _PAGES: Final = {
     Step.CONSENT: "pages:consent",
     Step.CONFIRM: "pages:continue",
     Step.NO_ACCESS: "pages:no-access",
+    Step.STEP_UP: "pages:second-factor",
 }
 _errors: Final = page_errors(
     title=_("This link does not work"),

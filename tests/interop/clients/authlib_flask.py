@@ -4,7 +4,7 @@ import os
 from urllib.parse import urlsplit
 
 from authlib.integrations.flask_client import OAuth
-from flask import Flask, redirect, session
+from flask import Flask, redirect, request, session
 
 ISSUER, ORIGIN = os.environ["ISSUER"], os.environ["ORIGIN"]
 CLIENT_ID, CLIENT_SECRET = os.environ["CLIENT_ID"], os.environ["CLIENT_SECRET"]
@@ -31,7 +31,7 @@ def home():
 
 @app.get("/login")
 def login():
-    return provider.authorize_redirect(f"{ORIGIN}/callback")
+    return provider.authorize_redirect(f"{ORIGIN}/callback", **request.args)
 
 
 @app.get("/callback")

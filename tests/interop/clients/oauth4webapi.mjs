@@ -22,7 +22,7 @@ let asked, tokens, claims;
 
 serve({
   "/": () => ({ ...claims, ...tokens }),
-  "/login": async () => {
+  "/login": async (url) => {
     asked = {
       verifier: oauth.generateRandomCodeVerifier(),
       nonce: oauth.generateRandomNonce(),
@@ -35,6 +35,7 @@ serve({
       code_challenge_method: "S256",
       nonce: asked.nonce,
       state: asked.state,
+      ...Object.fromEntries(url.searchParams), // acr_values, max_age, claims
     });
     return address;
   },

@@ -18,7 +18,7 @@ let asked, tokens, claims;
 
 serve({
   "/": () => ({ ...claims, ...tokens }),
-  "/login": async () => {
+  "/login": async (url) => {
     asked = {
       pkceCodeVerifier: client.randomPKCECodeVerifier(),
       expectedNonce: client.randomNonce(),
@@ -31,6 +31,7 @@ serve({
       code_challenge_method: "S256",
       nonce: asked.expectedNonce,
       state: asked.expectedState,
+      ...Object.fromEntries(url.searchParams), // acr_values, max_age, claims
     });
   },
   "/callback": async (url) => {

@@ -1,0 +1,125 @@
+"""The present step of a browser: of its pending sign-in, else of its session, which is stepped up."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from identity.factors.errors import FactorNotAllowed
+from identity.factors.kinds import FactorType
+from identity.factors.needed import EXPLICIT, Need, Way
+from identity.sessions.models import Session
+from identity.users.models import User
+from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
+from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import sign_ins, starting
+from interaction.journeys.second_factor.sign_ins import SignIn, Visit
+from interaction.pending_sign_ins import services as pending_sign_ins
+from interaction.pending_sign_ins.models import PendingSignIn
+from oidc.grants import requests
+from oidc.provider.authorization import demands
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A pending sign-in of this browser, or its session, and what that still needs by the present policy.
+
+    Without ``stored``, it is the session that needs a further factor for a request. ``is_stale`` says that
+    the user must sign in again to set one up.
+    """
+
+    user: User
+    stored: PendingSignIn | None
+    sign_in: SignIn
+    need: Need
+    experience: SignInExperience
+    visit: Visit
+    is_stale: bool = False
+
+    @property
+    def id(self) -> UUID:
+        """The id of the pending sign-in or of the session, to which challenges are bound."""
+        if self.stored is None:
+            return self.session.pk
+        return self.stored.pk
+
+    @property
+    def session(self) -> Session:
+        """The session of the browser.
+
+        Raises:
+            NothingPending: there is none.
+
+        """
+        if self.visit.current is None:
+            raise pending_sign_ins.NothingPending
+        return self.visit.current
+
+    @property
+    def is_reset(self) -> bool:
+        """Whether it is no sign-in, but a forgotten password that waits for a second factor."""
+        return self.sign_in.way == Way.FORGOT_PASSWORD
+
+    @property
+    def may_cancel(self) -> bool:
+        """Whether the user may return to the application, which is told that its demand is not met."""
+        has_demand = not EXPLICIT.isdisjoint(self.need.reasons)
+        return has_demand and not self.need.may_skip and self.visit.pending is not None
+
+    def count_try(self) -> None:
+        """Count a wrong try, of which ten end the sign-in. In a session only those of the person count."""
+        if self.stored is not None:
+            pending_sign_ins.count_try(self.stored)
+
+    @property
+    def binding(self) -> str:
+        """What a sent code is bound to: the pending sign-in, and not only its browser."""
+        return hashlib.sha256(f"second factor {self.id}".encode()).hexdigest()
+
+    def check_usable(self, factor: FactorType) -> None:
+        """Check that a factor can be used in this sign-in.
+
+        Raises:
+            FactorNotAllowed: the user does not have it, or it does not reach the level.
+
+        """
+        if factor not in self.need.methods:
+            raise FactorNotAllowed
+
+
+def find(visit: Visit) -> Step:
+    """Return the pending sign-in of a browser. Without one, its session may need more for the request.
+
+    Raises:
+        NothingPending: there is neither, or it has ended.
+
+    """
+    request_id = visit.pending.row.pk if visit.pending else None
+    stored = pending_sign_ins.find(visit.browser, request_id)
+    if stored is None or stored.request_id != request_id:
+        return _find_in_session(visit)
+    experience = experiences.current()
+    sign_in = sign_ins.read(stored)
+    need = starting.find_need(stored.user, sign_in, experience, visit.pending)
+    if need.is_nothing:  # the policy or the factors were changed
+        raise pending_sign_ins.NothingPending
+    return Step(stored.user, stored, sign_in, need, experience, visit)
+
+
+def _find_in_session(visit: Visit) -> Step:
+    session, pending = visit.current, visit.pending
+    if session is None or pending is None:
+        raise pending_sign_ins.NothingPending
+    request = pending.authorization
+    is_met = demands.is_target_met(request, session)
+    if is_met and not demands.must_step_up(request, session, pending.row):
+        raise pending_sign_ins.NothingPending
+    experience, sign_in = experiences.current(), sign_ins.of_session(session)
+    need = starting.find_need(session.user, sign_in, experience, pending)
+    if need.is_nothing:  # nobody can fulfil it
+        requests.record_wish_declined(pending.row)
+        raise pending_sign_ins.NothingPending
+    is_stale = bool(need.enrolable) and confirmation.is_too_old_to_enrol(session)
+    if is_stale:
+        need = replace(need, enrolable=())
+    return Step(session.user, None, sign_in, need, experience, visit, is_stale)

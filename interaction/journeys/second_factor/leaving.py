@@ -1,0 +1,66 @@
+"""Going on without the second factor, or back to the application that demands it."""
+
+from dataclasses import replace
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from audit import log
+from audit.events import Event
+from identity.factors.errors import FactorNotAllowed
+from identity.users.models import User
+from interaction.journeys.second_factor import current_step, starting, verifying
+from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.sign_ins import Continued, Outcome, Visit
+from interaction.pending_sign_ins import services as pending_sign_ins
+from oidc.grants import requests
+
+_OFFER: Final = "tenant"  # the reason of an offer that may be declined once and for all
+
+
+def skip(visit: Visit) -> Outcome:
+    """Go on without the second factor, if it is only offered. The tenant's offer is not made again.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+        FactorNotAllowed: the step cannot be skipped.
+
+    """
+    step = current_step.find(visit)
+    if not step.need.may_skip:
+        raise FactorNotAllowed
+    if step.stored is None:
+        return _decline_wish(step)
+    with verifying.finishing(step) as entry, transaction.atomic():
+        if _OFFER in step.need.reasons:
+            User.objects.filter(pk=step.user.pk).update(factor_skipped_at=timezone.now())
+        log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
+        declined = replace(step.sign_in, skips=True)
+        return starting.go_on(step.user, declined, experience=step.experience, visit=visit, entry=entry)
+
+
+@transaction.atomic
+def _decline_wish(step: Step) -> Continued:
+    if step.visit.pending:
+        requests.record_wish_declined(step.visit.pending.row)
+    log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
+    return Continued(step.visit.next_url)
+
+
+def cancel(visit: Visit) -> str:
+    """Give up a sign-in that the application demands. Return the URL that tells it so.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in, or another request has finished it.
+        FactorNotAllowed: no application demands the second factor.
+
+    """
+    step = current_step.find(visit)
+    if not step.may_cancel or visit.pending is None:
+        raise FactorNotAllowed
+    with transaction.atomic():
+        if step.stored is not None:
+            pending_sign_ins.finish(step.stored)
+        requests.record_cancelled(visit.pending.row)
+    return visit.pending.resume_url
