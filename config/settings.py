@@ -33,6 +33,7 @@ ENCRYPTION_KEYS = encryption_keys.ring(
     "ENCRYPTION_KEYS", development=DEVELOPMENT, kept_in=VAR / "encryption-key"
 )
 TRUSTED_PROXIES = env.addresses("TRUSTED_PROXIES")
+COUNTRY_HEADER = env.header("COUNTRY_HEADER")
 METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
 TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
@@ -123,6 +124,7 @@ EXPIRING = [
     "management.administrators.expiry.EXPIRING",
     "identity.submissions.expiry.EXPIRING",
     "identity.limits.expiry.EXPIRING",
+    "identity.users.expiry.EXPIRING",
     "identity.factors.expiry.EXPIRING",
     "interaction.social.expiry.EXPIRING",
     "interaction.pending_sign_ins.expiry.EXPIRING",
@@ -145,6 +147,7 @@ IMPACTS = [
 ]
 # The rows that apps store about users: see identity.users.user_data.
 USER_DATA = [
+    "identity.users.former_emails.USER_DATA",
     "identity.sessions.user_data.USER_DATA",
     "identity.factors.user_data.USER_DATA",
     "identity.roles.user_data.USER_DATA",

@@ -71,9 +71,7 @@ def _passwords(submission: Submission) -> _Fields:
 
 
 def _factors(submission: Submission) -> _Fields:
-    fields = dict(submission.fields)
-    enabled = fields.pop("passkeys")
-    return {"mfa": fields, "passkey_sign_in": {"enabled": enabled}}
+    return factors_admin.build_fields(submission.row, dict(submission.fields))
 
 
 def _accounts(submission: Submission) -> _Fields:

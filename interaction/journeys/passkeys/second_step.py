@@ -30,8 +30,10 @@ def get_options(visit: Visit) -> dict[str, Any]:
     return ceremony_options.request_options(_bind(step), passkeys.describe(passkeys.usable(step.user)))
 
 
-def verify(visit: Visit, *, credential: object) -> Outcome:
+def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outcome:
     """Prove the second factor with the answer of a passkey.
+
+    ``remember`` asks not to be asked again in this browser, if the tenant allows it.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
@@ -44,14 +46,14 @@ def verify(visit: Visit, *, credential: object) -> Outcome:
     limits.hit_by_address(rules.SIGN_INS)
     step = _find(visit)
     try:
-        return _prove(step, credential)
+        return _prove(step, credential, remember=remember)
     except PasskeyRefused as refused:
         stepping_up.record_failure(step.user.pk, refused)
         pending_sign_ins.count_try(step.stored)
         raise
 
 
-def _prove(step: Step, credential: object) -> Outcome:
+def _prove(step: Step, credential: object, *, remember: bool) -> Outcome:
     answer = credential_json.read_assertion(credential)
     passkey = passkeys.usable(step.user).filter(credential_hash=passkeys.hash_id(answer.id)).first()
     if passkey is None:
@@ -60,7 +62,8 @@ def _prove(step: Step, credential: object) -> Outcome:
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(step)])
         with transaction.atomic():
             passkeys.record_use(passkey, proven)
-            return verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+            level = Level.PHISHING_RESISTANT
+            return verifying.finish(step, FactorType.WEBAUTHN, level, remember=remember)
 
 
 def _find(visit: Visit) -> Step:

@@ -22,7 +22,7 @@ from identity.users import typed
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.second_factor import checking, sign_ins, starting
+from interaction.journeys.second_factor import checking, circumstances, sign_ins, starting
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -78,14 +78,15 @@ def find(visit: Visit) -> Step:
     if stored is None or stored.request_id != request_id:
         raise pending_sign_ins.NothingPending
     experience = experiences.current()
-    sign_in = sign_ins.read(stored)
+    sign_in = circumstances.judge(stored.user, sign_ins.read(stored), experience, visit)
     return Step(stored, sign_in, starting.find_need(stored.user, sign_in, experience), experience, visit)
 
 
-def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
+def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = False) -> Outcome:
     """Prove the second factor of a sign-in with a code, which is used up.
 
-    A wrong code counts for the sign-in, for the person and for the address of the client.
+    A wrong code counts for the sign-in, for the person and for the address of the client. ``remember`` asks
+    not to be asked again in this browser, if the tenant allows it.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
@@ -100,7 +101,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
     try:
         with locks.code_attempt(step.user.pk) as attempt:
             checking.check(step.user, factor, code, binding=step.binding)
-            return finish(step, factor, Level.TWO, attempt)
+            return finish(step, factor, Level.TWO, attempt, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
         pending_sign_ins.count_try(step.stored)
@@ -179,7 +180,14 @@ def skip(visit: Visit) -> Outcome:
         return starting.go_on(step.user, declined, experience=step.experience, visit=visit, entry=entry)
 
 
-def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | None = None) -> Outcome:
+def finish(
+    step: Step,
+    factor: FactorType,
+    level: int,
+    attempt: LoginAttempt | None = None,
+    *,
+    remember: bool = False,
+) -> Outcome:
     """Go on with a sign-in whose second factor was just proven or set up.
 
     Raises:
@@ -189,7 +197,8 @@ def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | N
     """
     step.user.refresh_from_db(fields=("factors", "two_step"))  # a code may have been the last one
     amr = add_methods(step.sign_in.amr, factor)
-    done = replace(step.sign_in, second=factor, level=max(level, step.sign_in.level), amr=amr)
+    reached = max(level, step.sign_in.level)
+    done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)
     with _finishing(step) as entry:
         return starting.go_on(
             step.user, done, experience=step.experience, visit=step.visit, entry=entry, attempt=attempt

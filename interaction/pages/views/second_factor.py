@@ -59,7 +59,7 @@ def _prove(request: HttpRequest, step: Step) -> HttpResponse:
         if is_recovery:
             result = verifying.redeem_recovery_code(step.visit, code=form.cleaned_data["code"])
         else:
-            result = verifying.verify(step.visit, factor=factor, code=form.cleaned_data["code"])
+            result = verifying.verify(step.visit, factor=factor, **form.cleaned_data)
     except NothingPending:
         raise
     except ServiceError as error:
@@ -102,6 +102,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         action=reverse(_URL),
         may_skip=step.need.may_skip,
         notice=notice,
+        remember_days=step.experience.trusted_devices and step.experience.trusted_devices.days,
         other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
         **factor_page.describe(
             request,
