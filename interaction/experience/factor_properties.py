@@ -35,7 +35,7 @@ class FactorProperties:
     def trusted_devices(self) -> TrustedDevices | None:
         """For how many days people can skip the second factor in a browser, if the tenant lets them."""
         settings = self.trusted_device_policy
-        if not (settings.get("enabled") and self.trusted_devices_since and self.factor_policy.is_on):
+        if not (settings.get("enabled") and self.trusted_devices_since):
             return None
         return TrustedDevices(settings.get("duration_days", DURATION_DAYS), self.trusted_devices_since)
 
