@@ -75,19 +75,6 @@ def addresses(name: str) -> set[str]:
         raise refuse(name, f"must be IP addresses separated by commas: {error}") from None
 
 
-def header(name: str) -> str:
-    """Return the name of an HTTP header, or an empty string.
-
-    Raises:
-        ImproperlyConfigured: it is not the name of a header.
-
-    """
-    value = text(name)
-    if value and not re.fullmatch("[A-Za-z0-9-]+", value):
-        raise refuse(name, "must be the name of an HTTP header, such as CF-IPCountry")
-    return value
-
-
 def base_url(name: str, default: str, *, development: bool) -> str:
     """Read the public URL, which has a scheme, a host and optionally a port, but no path.
 

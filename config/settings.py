@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pythonjsonlogger.core import RESERVED_ATTRS
 
-from config import documentation, encryption_keys, env, mail, passkeys, single_sign_on
+from config import country_header, documentation, encryption_keys, env, mail, passkeys, single_sign_on
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
@@ -33,7 +33,7 @@ ENCRYPTION_KEYS = encryption_keys.ring(
     "ENCRYPTION_KEYS", development=DEVELOPMENT, kept_in=VAR / "encryption-key"
 )
 TRUSTED_PROXIES = env.addresses("TRUSTED_PROXIES")
-COUNTRY_HEADER = env.header("COUNTRY_HEADER")
+COUNTRY_HEADER = country_header.read("COUNTRY_HEADER")
 METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
 TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")

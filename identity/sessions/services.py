@@ -88,13 +88,11 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     """Start a session and return it with the secret for the browser's cookie (256 bits).
 
     Only ``interaction.journeys.second_factor`` calls it, which knows if a second factor is needed.
-
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
     Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
-    ``lifetimes``. ``has_second_factor`` says that the user has just proven one, and
-    ``is_remembered`` that the user need not prove one in this browser. A session that continues
-    keeps a higher level than this sign-in's, unless the sign-in ``replaces_level``.
+    ``lifetimes``. ``has_second_factor``: the user has just proven one. ``is_remembered``: the user need not
+    in this browser. A session that continues keeps a higher level, unless the sign-in ``replaces_level``.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
@@ -102,14 +100,12 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     session, token = _new(user, amr=amr, auth_time=auth_time)
     session.expires_at = session.last_used_at + timedelta(seconds=seconds)
     session.keep_signed_in = keep_signed_in
-    session.level = level
-    session.remembered = is_remembered
+    session.level, session.remembered = level, is_remembered
     session.second_factor_at = session.updated_at if has_second_factor else None
     if replacing is not None:
         if replacing.level > level and not replaces_level:
             session.level, session.second_factor_at = replacing.level, replacing.second_factor_at
-            session.amr = list(dict.fromkeys([*amr, *replacing.amr]))
-            session.remembered = False
+            session.amr, session.remembered = list(dict.fromkeys([*amr, *replacing.amr])), False
         facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
         # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
         if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
