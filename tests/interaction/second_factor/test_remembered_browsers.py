@@ -8,11 +8,17 @@ from django.utils import timezone
 
 from identity.factors import browsers, services
 from identity.factors.models import KnownBrowser
+from identity.factors.needed import Way
+from identity.sessions import known_users
+from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
 from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from interaction.experience import services as experience
+from interaction.experience.models import SignInExperience
+from interaction.journeys.second_factor import circumstances
+from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 from tests.support import audit_log, management
 from tests.support.factors import (
     BACKUP,
@@ -300,3 +306,18 @@ class TestTheList:
         assert len(listed) == 1
         assert (gone.status_code, all_gone.status_code) == (200, 200)
         assert is_asked(browser, user)
+
+
+class TestRaces:
+    def test_decision_M62_a_browser_that_is_forgotten_meanwhile_is_asked(self, acme, user, app):
+        browser = remembering(acme, user, app)
+        secrets = known_users.parse(known(browser).value).browser_secrets
+        with acme.active():
+            here = SignInExperience.objects.get()
+            visit = Visit("", None, None, KnownUsers(browser_secrets=secrets))
+            judged = circumstances.judge(user, SignIn(way=Way.PASSWORD, amr=["pwd"]), here, visit)
+            assert judged.is_remembered
+            browsers.forget_all(user)
+
+            with pytest.raises(credentials.FactorsChanged):
+                circumstances.check(user, judged, here, visit)
