@@ -1,4 +1,4 @@
-"""The client's address: the peer's, or the one that trusted proxies report."""
+"""The client's address and country: the peer's, or what trusted proxies report."""
 
 import ipaddress
 import re
@@ -11,6 +11,9 @@ from django.http import HttpRequest
 _HOP: Final = re.compile(
     r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]:\d{1,5}|(?P<v4>[0-9.]+):\d{1,5}|(?P<bare>[0-9A-Fa-f:.]+))"
 )
+
+_COUNTRY: Final = re.compile("[A-Z]{2}")
+_NO_COUNTRY: Final = "XX"
 
 
 def client_address(request: HttpRequest) -> str:
@@ -32,6 +35,17 @@ def client_address(request: HttpRequest) -> str:
         if address not in settings.TRUSTED_PROXIES:
             break
     return address
+
+
+def client_country(request: HttpRequest) -> str:
+    """Return the country of the client (ISO 3166-1), or an empty string if no trusted proxy says it.
+
+    ``COUNTRY_HEADER`` names the header. Some proxies send ``XX`` for an address without a known country.
+    """
+    if not settings.COUNTRY_HEADER or request.META.get("REMOTE_ADDR", "") not in settings.TRUSTED_PROXIES:
+        return ""
+    country = request.headers.get(settings.COUNTRY_HEADER, "").strip().upper()
+    return country if _COUNTRY.fullmatch(country) and country != _NO_COUNTRY else ""
 
 
 def parse_hop(hop: str) -> str | None:

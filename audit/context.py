@@ -14,7 +14,7 @@ class Origin:
     """Tenant, address, user agent, correlation id and actor. They are empty outside of requests.
 
     ``tenant_id`` is the active tenant, ``served_tenant_id`` the tenant of the request. ``is_trial`` says that
-    an administrator tries a sign-in.
+    an administrator tries a sign-in. ``country`` is what a trusted proxy says of the address (ISO 3166-1).
     """
 
     tenant_id: str = "default"
@@ -26,6 +26,7 @@ class Origin:
     application_id: str | None = None
     user_id: str | None = None
     is_trial: bool = False
+    country: str = ""
 
 
 _EMPTY: Final = Origin()
@@ -79,9 +80,14 @@ def set_actor(
 
 
 @contextmanager
-def request(*, ip: str, user_agent: str, request_id: str) -> Iterator[None]:
+def request(*, ip: str, user_agent: str, request_id: str, country: str = "") -> Iterator[None]:
     """Use this client and correlation id for the entries of the block."""
-    origin = Origin(ip=ip, user_agent=user_agent.replace("\0", "")[:_MAX_USER_AGENT], request_id=request_id)
+    origin = Origin(
+        ip=ip,
+        user_agent=user_agent.replace("\0", "")[:_MAX_USER_AGENT],
+        request_id=request_id,
+        country=country,
+    )
     token = _current.set(origin)
     try:
         yield

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from uuid_utils.compat import uuid7
 
 from audit import context
-from audit.client_address import client_address
+from audit.client_address import client_address, client_country
 
 
 class OriginMiddleware:
@@ -24,6 +24,7 @@ class OriginMiddleware:
             ip=client_address(request),
             user_agent=request.META.get("HTTP_USER_AGENT", ""),
             request_id=request_id,
+            country=client_country(request),
         ):
             response = self.get_response(request)
         response["X-Request-Id"] = request_id

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pythonjsonlogger.core import RESERVED_ATTRS
 
-from config import documentation, encryption_keys, env, mail, passkeys, single_sign_on
+from config import country_header, documentation, encryption_keys, env, mail, passkeys, single_sign_on
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
@@ -33,6 +33,7 @@ ENCRYPTION_KEYS = encryption_keys.ring(
     "ENCRYPTION_KEYS", development=DEVELOPMENT, kept_in=VAR / "encryption-key"
 )
 TRUSTED_PROXIES = env.addresses("TRUSTED_PROXIES")
+COUNTRY_HEADER = country_header.read("COUNTRY_HEADER")
 METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
 TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
@@ -125,6 +126,7 @@ EXPIRING = [
     "management.administrators.expiry.EXPIRING",
     "identity.submissions.expiry.EXPIRING",
     "identity.limits.expiry.EXPIRING",
+    "identity.users.expiry.EXPIRING",
     "identity.factors.expiry.EXPIRING",
     "interaction.social.expiry.EXPIRING",
     "interaction.pending_sign_ins.expiry.EXPIRING",
@@ -147,6 +149,7 @@ IMPACTS = [
 ]
 # The rows that apps store about users: see identity.users.user_data.
 USER_DATA = [
+    "identity.users.former_emails.USER_DATA",
     "identity.sessions.user_data.USER_DATA",
     "identity.factors.user_data.USER_DATA",
     "identity.roles.user_data.USER_DATA",

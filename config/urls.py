@@ -25,7 +25,8 @@ from identity.users.viewsets import UserRows, UserViewSet
 from interaction.api import passkeys as passkeys_api
 from interaction.api import second_factor as second_factor_api
 from interaction.api import views as interaction
-from interaction.api.my_account import OwnGrants, OwnSessions
+from interaction.api.my_account import OwnGrants, OwnSessions, OwnTrustedDevices
+from interaction.api.trusted_devices import UserTrustedDevices
 from interaction.api.user_factors import UserFactors, UserFactorSettings, UserRecoveryCodes
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
@@ -55,6 +56,7 @@ from interaction.pages.views.account import (
     overview,
     password,
     profile,
+    remembered,
     security,
 )
 from interaction.pages.views.account import passkeys as account_passkeys
@@ -152,6 +154,7 @@ v1 = [
         name="user-organizations",
     ),
     *owned("users/<str:pk>/sessions", UserSessions, "session_pk", "user-session"),
+    *owned("users/<str:pk>/trusted-devices", UserTrustedDevices, "device_pk", "user-trusted-device"),
     *owned("users/<str:pk>/grants", UserGrants, "grant_pk", "user-grant"),
     path("users/<str:pk>/sign-out", UserSignOut.as_view({"post": "sign_out"}), name="user-sign-out"),
     *crud("roles", RoleViewSet, "role"),
@@ -343,6 +346,7 @@ api: list[URLPattern | URLResolver] = [
         name="mfa-set-up-backup-codes",
     ),
     *owned("api/my-account/sessions", OwnSessions, "session_pk", "my-session"),
+    *owned("api/my-account/trusted-devices", OwnTrustedDevices, "device_pk", "my-trusted-device"),
     *owned("api/my-account/grants", OwnGrants, "grant_pk", "my-grant"),
     path("api/admin/sign-in", administrators.SignIn.as_view(), name="admin-sign-in"),
     path("api/admin/me", administrators.Me.as_view(), name="admin-me"),
@@ -381,6 +385,7 @@ people = [
     path("account/security/authenticator", security.authenticator, name="account-authenticator"),
     path("account/security/passkeys", account_passkeys.passkeys, name="account-passkeys"),
     path("account/security/codes", security.codes, name="account-backup-codes"),
+    path("account/security/browsers", remembered.remembered_browsers, name="account-remembered"),
     path("confirm", confirm.confirm, name="confirm"),
     path("account/language", language.language, name="account-language"),
     path("account/activity", activity.activity, name="account-activity"),

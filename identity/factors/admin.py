@@ -4,8 +4,9 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from identity.factors import services, settings_of_users
+from identity.factors import browsers, services, settings_of_users
 from identity.factors.kinds import FactorType
+from identity.factors.models import KnownBrowser
 from identity.operator_kit.extensions import register_operations, register_panels
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.panels import Panel
@@ -56,6 +57,11 @@ def _remove(submission: Submission) -> str:
     return gettext("The factor is removed.")
 
 
+def _forget_browsers(submission: Submission) -> str:
+    browsers.forget_all(submission.row)
+    return gettext("All browsers of the user are forgotten.")
+
+
 def _reset(submission: Submission) -> str:
     services.reset(submission.row)
     return gettext("All second factors are removed; all sessions and refresh tokens have ended.")
@@ -78,6 +84,10 @@ def _has_factors(user: User) -> bool:
     return bool(user.factors)
 
 
+def _has_browsers(user: User) -> bool:
+    return bool(user.factors or user.two_step) and KnownBrowser.objects.filter(user=user).exists()
+
+
 register_panels(User, _build_panels)
 register_operations(
     User,
@@ -93,6 +103,11 @@ register_operations(
         "factor."),
         _remove, form_for=_build_form, is_possible=_has_factors, is_destructive=True,
         sentence=_("Remove second factor of {name}"), needs_proof=True,
+    ),
+    Operation(
+        "forget-browsers", _("Forget browsers"),
+        _("The next sign-in in each browser asks for the second factor again. Sessions go on."),
+        _forget_browsers, is_possible=_has_browsers, sentence=_("Forget browsers of {name}"),
     ),
     Operation(
         "reset-factors", _("Reset two-step sign-in"),

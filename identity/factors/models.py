@@ -73,7 +73,10 @@ class KnownBrowser(TenantModel):
     ip = models.CharField(max_length=64, blank=True)
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
+    remembered_at = models.DateTimeField(null=True)
     remembered_until = models.DateTimeField(null=True)
+    # ``User.epoch`` at that moment: a new password, a suspension or a reset increments it, which ends it.
+    remembered_epoch = models.PositiveIntegerField(null=True)
     remembered_level = models.PositiveSmallIntegerField(null=True)
 
     objects = TenantManager()
@@ -91,6 +94,25 @@ class KnownBrowser(TenantModel):
 
     def __str__(self) -> str:
         return self.label or str(self.pk)
+
+
+class SignInCountry(TenantModel):
+    """A country from which a user has signed in, and when last (ISO 3166-1)."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    country = models.CharField(max_length=2)
+    last_seen_at = models.DateTimeField()
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "user", "country"], name="sign_in_country_unique"),
+        ]
+        indexes = [models.Index(fields=["last_seen_at"], name="sign_in_country_over")]
+
+    def __str__(self) -> str:
+        return self.country
 
 
 class RecoveryGrant(TenantModel):

@@ -15,6 +15,8 @@ from identity.users.identifiers import Kind
 
 # The level that a second factor of each kind reaches after any first factor.
 _REACHES: Final = dict.fromkeys(FactorType, Level.TWO) | {FactorType.WEBAUTHN: Level.PHISHING_RESISTANT}
+POLICIES: Final = frozenset(("person", "tenant", "organization"))  # whose policy can be a reason
+RISK: Final = "risk:"  # begins a reason that is a risk
 _CHANNELS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
@@ -120,7 +122,7 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     """Return what a sign-in needs besides what is proven.
 
     ``is_remembered`` says that the user asked not to be asked in this browser. That waives policies, and no
-    explicit demand.
+    explicit demand and no risk.
     """
     if not policy.is_on:
         # Only a passkey that signs in alone may meet a demand, at the next sign-in.
@@ -136,8 +138,8 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
         if demands.for_strict_organization:
             required["organization"] = Level.TWO
         required |= dict.fromkeys(_get_policy_reasons(policy, person, proven, demands, usable), Level.TWO)
-        if usable:
-            required |= dict.fromkeys((f"risk:{risk}" for risk in demands.risks), Level.TWO)
+    if usable:
+        required |= dict.fromkeys((f"{RISK}{risk}" for risk in demands.risks), Level.TWO)
     if need := _find_need(policy, usable, proven, required, may_skip=False):
         return need
     if proven.skips:

@@ -4,7 +4,14 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef
 
-from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey, RecoveryGrant
+from identity.factors.models import (
+    Authenticator,
+    BackupCode,
+    KnownBrowser,
+    Passkey,
+    RecoveryGrant,
+    SignInCountry,
+)
 from identity.users.models import User
 from identity.users.user_data import UserData
 
@@ -18,6 +25,10 @@ def _end_factors(user: User) -> None:
 
 def _end_browsers(user: User) -> None:
     KnownBrowser.objects.filter(user=user).delete()
+
+
+def _end_countries(user: User) -> None:
+    SignInCountry.objects.filter(user=user).delete()
 
 
 def _end_grants(user: User) -> None:
@@ -40,6 +51,11 @@ USER_DATA: Final = [
         model="factors.BackupCode", reason="it ends with the passkeys: the previous owner has the codes"
     ),
     UserData(model="factors.KnownBrowser", reason="the browser is the previous owner's", end=_end_browsers),
+    UserData(
+        model="factors.SignInCountry",
+        reason="the previous owner signed in from there",
+        end=_end_countries,
+    ),
     UserData(
         model="factors.RecoveryGrant",
         reason="an administrator made it for the previous owner",

@@ -2,8 +2,8 @@
 
 ``session`` holds the secret of the session. Each sign-in sets a new one. ``browser`` holds a random secret
 that binds pending requests to the browser and identifies no user. A sign-in keeps it, so that requests in
-other tabs stay valid. ``known`` holds MACs of the users who signed in with the browser before: see
-``known_users``.
+other tabs stay valid. ``known`` holds MACs of the users who signed in with the browser before, and
+secrets of the browser: see ``known_users``.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from identity.users.models import User
 
 _BROWSER_SECONDS: Final = 24 * 3600
 _KNOWN_SECONDS: Final = 400 * 24 * 3600  # the longest that browsers keep a cookie (RFC 6265bis)
-_MAX_LENGTH: Final = {"session": 128, "browser": 128, "known": 1024}
+_MAX_LENGTH: Final = {"session": 128, "browser": 128, "known": 2048}
 
 
 def _name(kind: str) -> str:
@@ -60,15 +60,22 @@ def get_known_users(request: HttpRequest) -> KnownUsers:
     return known_users.parse(value) if value else NO_KNOWN_USERS
 
 
-def set_sign_in(
-    request: HttpRequest, response: HttpResponseBase, user: User, token: str, *, seconds: int | None
+def set_sign_in(  # noqa: PLR0913 - the parts of two cookies
+    request: HttpRequest,
+    response: HttpResponseBase,
+    user: User,
+    token: str,
+    *,
+    seconds: int | None,
+    known: KnownUsers | None = None,
 ) -> None:
     """Set the secret of a new session, and add the user to the known users.
 
-    The cookie lives for ``seconds``, or until the browser closes: see ``lifetimes.get_cookie_seconds``.
+    ``known`` are those of the browser if the sign-in has changed them. The cookie of the session lives for
+    ``seconds``, or until the browser closes: see ``lifetimes.get_cookie_seconds``.
     """
     _write(response, "session", token, seconds)
-    _write(response, "known", get_known_users(request).cookie_with(user), _KNOWN_SECONDS)
+    _write(response, "known", (known or get_known_users(request)).cookie_with(user), _KNOWN_SECONDS)
 
 
 def delete_sign_in(response: HttpResponseBase) -> None:

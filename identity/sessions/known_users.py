@@ -2,7 +2,10 @@
 
 The cookie holds one mark for each of the last few users. A mark has a random device id, a MAC of the user's
 id and epoch, and a MAC of each identifier of the user. A new password increments the epoch, which invalidates
-earlier marks. The server stores nothing, and the cookie holds no names.
+earlier marks. The server stores nothing of them, and the cookie holds no names.
+
+After the marks come secrets, which identify the browser to a user each: see ``identity.factors.browsers``.
+Releases that know no secrets drop them.
 """
 
 import base64
@@ -17,6 +20,8 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 
 MAX_USERS: Final = 5
+_SECRET: Final = "b."  # noqa: S105 - what begins a secret
+_SECRET_LENGTH: Final = 43
 _PURPOSE: Final = "known browsers"
 _DEVICE_BYTES: Final = 9
 _MAC_BYTES: Final = 12
@@ -45,9 +50,10 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class KnownUsers:
-    """The marks in a browser's cookie. Each method checks their MACs."""
+    """The marks in a browser's cookie, whose MACs each method checks, and the secrets of the browser."""
 
     marks: tuple[_Mark, ...] = ()
+    browser_secrets: tuple[str, ...] = ()
 
     def find_device(self, kind: Kind, key: str) -> str:
         """Return the device id of the mark with this identifier, or an empty string."""
@@ -62,7 +68,13 @@ class KnownUsers:
         # A new password does not change the device id, by which failures are counted.
         device = self._device_of(user) or secrets.token_urlsafe(_DEVICE_BYTES)
         others = [mark for mark in self.marks if mark.device != device]
-        return "~".join(mark.text for mark in [_new_mark(device, user), *others][:MAX_USERS])
+        marks = [mark.text for mark in [_new_mark(device, user), *others][:MAX_USERS]]
+        return "~".join([*marks, *(f"{_SECRET}{secret}" for secret in self.browser_secrets)])
+
+    def with_secret(self, secret: str, *, replaced: str = "") -> "KnownUsers":
+        """Return a copy that has this secret first, and not the one that it replaces."""
+        others = [known for known in self.browser_secrets if known not in {secret, replaced}]
+        return KnownUsers(self.marks, (secret, *others)[:MAX_USERS])
 
     def _device_of(self, user: User) -> str:
         identifiers = _identifiers(user)
@@ -74,13 +86,16 @@ NO_KNOWN_USERS: Final = KnownUsers()
 
 
 def parse(cookie: str) -> KnownUsers:
-    """Return the marks of a cookie, except incomplete ones and those of a removed key."""
-    marks = []
-    for text in cookie.split("~")[:MAX_USERS]:
+    """Return what a cookie holds, except incomplete marks and those of a removed key."""
+    marks: list[_Mark] = []
+    browser: list[str] = []
+    for text in cookie.split("~")[: 2 * MAX_USERS]:
         key, *parts = text.split(".")
-        if key in keyring.ids() and len(parts) >= _MIN_PARTS and text.isascii():
+        if text.startswith(_SECRET) and text.isascii() and len(text) == len(_SECRET) + _SECRET_LENGTH:
+            browser.append(text.removeprefix(_SECRET))
+        elif key in keyring.ids() and len(parts) >= _MIN_PARTS and text.isascii():
             marks.append(_Mark(key, parts[0], parts[1], tuple(parts[2:5])))
-    return KnownUsers(tuple(marks))
+    return KnownUsers(tuple(marks[:MAX_USERS]), tuple(browser[:MAX_USERS]))
 
 
 def _new_mark(device: str, user: User) -> _Mark:

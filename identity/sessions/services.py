@@ -82,17 +82,17 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     keep_signed_in: bool | None = None,
     level: int = 1,
     has_second_factor: bool = False,
+    is_remembered: bool = False,
     replaces_level: bool = True,
 ) -> tuple[Session, str]:
     """Start a session and return it with the secret for the browser's cookie (256 bits).
 
     Only ``interaction.journeys.second_factor`` calls it, which knows if a second factor is needed.
-
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
-    Otherwise it is ended. The new one ends after ``seconds``. ``keep_signed_in`` is stored (``lifetimes``).
-    ``has_second_factor`` says that the user has just proven one. A session that continues keeps a higher
-    level than this sign-in's, unless the sign-in ``replaces_level``.
+    Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
+    ``lifetimes``. ``has_second_factor``: the user has just proven one. ``is_remembered``: the user need not
+    in this browser. A session that continues keeps a higher level, unless the sign-in ``replaces_level``.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
@@ -100,12 +100,13 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     session, token = _new(user, amr=amr, auth_time=auth_time)
     session.expires_at = session.last_used_at + timedelta(seconds=seconds)
     session.keep_signed_in = keep_signed_in
-    session.level = level
+    session.level, session.remembered = level, is_remembered
     session.second_factor_at = session.updated_at if has_second_factor else None
     if replacing is not None:
         if replacing.level > level and not replaces_level:
             session.level, session.second_factor_at = replacing.level, replacing.second_factor_at
             session.amr = [*amr, *(name for name in replacing.amr if name not in {*amr, "pwd"})]
+            session.remembered = False
         facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
         # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
         if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):

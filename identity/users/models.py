@@ -4,7 +4,7 @@ from typing import Self
 
 from django.db import models
 
-from identity.core.models import CounterShard, EditableModel, TenantManager
+from identity.core.models import CounterShard, EditableModel, TenantManager, TenantModel
 from identity.users import hash_formats, identifiers
 from identity.users.identifiers import Kind
 
@@ -122,6 +122,26 @@ class User(EditableModel):
     def identifier(self) -> str:
         """The username, the email or the phone: the first that is set."""
         return self.username or self.email or self.phone
+
+
+class FormerEmail(TenantModel):
+    """A proven email that a user had until a few days ago: see ``former_emails``."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    email = models.CharField(max_length=254)
+    email_key = models.CharField(max_length=254)
+    replaced_at = models.DateTimeField()
+
+    objects = TenantManager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "user"], name="former_email_of_user"),
+            models.Index(fields=["replaced_at"], name="former_email_over"),
+        ]
+
+    def __str__(self) -> str:
+        return self.email
 
 
 class UserCount(CounterShard):

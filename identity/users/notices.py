@@ -10,6 +10,7 @@ from enum import StrEnum
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from identity.users import former_emails
 from identity.users.identifiers import Kind
 from identity.users.models import User
 
@@ -30,6 +31,7 @@ class Notice(StrEnum):
     BACKUP_CODE_USED = "notice_backup_code_used"
     RECOVERY_CODE_MADE = "notice_recovery_code_made"
     RECOVERY_CODE_USED = "notice_recovery_code_used"
+    NEW_SIGN_IN = "notice_new_sign_in"
     FACTOR_LOCKED = "notice_factor_locked"
     PASSKEY_ANOMALY = "notice_passkey_anomaly"
 
@@ -37,10 +39,13 @@ class Notice(StrEnum):
 def notify(user: User, notice: Notice, *, to: Mapping[Kind, str] | None = None, **words: str) -> None:
     """Send a user a notice once the transaction commits.
 
-    The notice goes to one proven address: the email, or the phone if there is no email. ``to`` replaces the
-    user's current addresses. ``words`` are the variables of the text, such as ``provider``. Without an
-    address, or without a connector for it, nothing is sent.
+    The notice goes to one proven address: the email, or the phone if there is no email. It also goes to the
+    emails that the user had within the last week. ``to`` replaces all these addresses. ``words`` are the
+    variables of the text, such as ``provider``. Without an address, or without a connector for it, nothing is
+    sent.
     """
     addresses = user.get_proven_addresses() if to is None else to
-    if addresses:
-        import_string(settings.NOTIFIER)(user, notice, addresses, words)
+    former = former_emails.find(user) if to is None else []
+    send = import_string(settings.NOTIFIER)
+    for recipients in [*([addresses] if addresses else []), *({Kind.EMAIL: email} for email in former)]:
+        send(user, notice, recipients, words)

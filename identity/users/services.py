@@ -14,6 +14,7 @@ from identity.users import (
     addresses,
     credentials,
     dummy_hashes,
+    former_emails,
     identifiers,
     imported_hashes,
     ownership,
@@ -161,6 +162,8 @@ def change(
         old_values={name: getattr(before, name) for name in columns},
         **addresses.get_flag_facts(user, before, fields),
     )
+    if user.email_key != before.email_key:
+        former_emails.keep(before)
     new_proofs = addresses.find_new_proofs(user, before)
     if proven is None and new_proofs and ownership.is_unowned(before):
         ownership.take_over(user, new_proofs)

@@ -15,6 +15,8 @@ from identity.users.models import User
 from identity.users.viewsets import UserRows
 from interaction.api.permissions import SameOrigin
 from interaction.api.serializers import OwnSessionSerializer
+from interaction.api.trusted_devices import UserTrustedDevices
+from interaction.journeys.account import confirmation
 from interaction.journeys.account.confirmation import NotSignedIn
 from oidc.grants import revocations
 from oidc.grants.viewsets import UserGrants
@@ -65,6 +67,20 @@ class OwnSessions(OwnRows, UserSessions):
     def to_representation(self, row: Row) -> Row:
         """Return a session, and whether it is that of this browser."""
         return {**super().to_representation(row), "is_current": row["id"] == self.session.pk}
+
+
+class OwnTrustedDevices(OwnRows, UserTrustedDevices):
+    """The browsers in which the signed-in user is not asked for a second factor."""
+
+    def destroy(self, request: Request, device_pk: str, **_: Any) -> Response:
+        """Forget a browser. It needs a second factor that was proven within five minutes."""
+        confirmation.check_factor(self.session)
+        return super().destroy(request, device_pk)
+
+    def destroy_all(self, request: Request, **_: Any) -> Response:
+        """Forget all browsers. It needs a second factor that was proven within five minutes."""
+        confirmation.check_factor(self.session)
+        return super().destroy_all(request)
 
 
 class OwnGrants(OwnRows, UserGrants):

@@ -5,7 +5,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from identity.factors.challenges import Ceremony
-from identity.rest.fields import Line, Text
+from identity.rest.fields import Flag, Line, Text
 from interaction.api.serializers import InteractionSerializer, StaySerializer
 
 _CEREMONIES: Final = [ceremony.value for ceremony in Ceremony]
@@ -42,6 +42,11 @@ class PasskeySerializer(StaySerializer):
 
     ceremony = serializers.ChoiceField(choices=_CEREMONIES, help_text=_MEANING)
     credential = serializers.DictField(help_text="What `toJSON()` of the credential returns")
+    remember = Flag(
+        required=False,
+        default=False,
+        help_text="For `second_factor`: not to ask in this browser again, if the tenant allows that",
+    )
     name = Line(max_length=64, required=False, default="", allow_blank=True, help_text="A name for a new one")
     password = Text(
         max_length=256,

@@ -67,7 +67,7 @@ class _Code(SecondFactorView):
 
     def post(self, request: Request) -> Response:
         fields, visit = self.read(request)
-        result = verifying.verify(visit, factor=self.factor, code=fields["code"])
+        result = verifying.verify(visit, factor=self.factor, **fields)
         return respond_to_sign_in(request, result)
 
 
@@ -127,7 +127,7 @@ class VerifyFactorCode(SecondFactorView):
     def post(self, request: Request) -> Response:
         """Finish the sign-in with a code that was sent."""
         fields, visit = self.read(request)
-        result = verifying.verify(visit, factor=FactorType(fields["type"]), code=fields["code"])
+        result = verifying.verify(visit, factor=FactorType(fields.pop("type")), **fields)
         return respond_to_sign_in(request, result)
 
 

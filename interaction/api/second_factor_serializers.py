@@ -19,7 +19,8 @@ class FactorCodeSerializer(InteractionSerializer):
     remember = Flag(
         required=False,
         default=False,
-        help_text="Not to ask in this browser again. It is ignored in this version",
+        help_text="Not to ask in this browser again for a while. It is ignored with a backup code, and "
+        "if the tenant does not allow it",
     )
 
 

@@ -125,7 +125,11 @@ class Register(InteractionView):
         """Create an account and sign in."""
         fields, pending_request = self.validate(request)
         result = register.sign_up(
-            **fields, browser=self.browser(request), pending=pending_request, current=self.current(request)
+            **fields,
+            browser=self.browser(request),
+            pending=pending_request,
+            current=self.current(request),
+            known=cookies.get_known_users(request._request),  # noqa: SLF001
         )
         return respond_to_sign_in(request, result)
 
@@ -171,6 +175,7 @@ class VerifyCode(InteractionView):
                 keep_signed_in=fields["keep_signed_in"],
                 pending=pending_request,
                 current=self.current(request),
+                known=cookies.get_known_users(request._request),  # noqa: SLF001
             )
             return respond_to_sign_in(request, result)
         codes.verify(**entered)
@@ -205,7 +210,9 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
     """Respond with the next URL: with the cookies of the session, or with the step that is missing."""
     response = _next(result.redirect_to)
     if isinstance(result, SecondFactorNeeded):
-        response.data["next"] = next_step.describe(result.pending.user, result.need, result.redirect_to)
+        response.data["next"] = next_step.describe(
+            result.pending.user, result.need, result.redirect_to, may_remember=result.may_remember
+        )
         if result.browser_token:
             cookies.set_browser(response, result.browser_token)
         return response
@@ -217,6 +224,7 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
         result.user,
         result.session_token,
         seconds=result.cookie_seconds,
+        known=result.known,
     )
     return response
 

@@ -71,14 +71,7 @@ def _passwords(submission: Submission) -> _Fields:
 
 
 def _factors(submission: Submission) -> _Fields:
-    fields = dict(submission.fields)
-    enabled = fields.pop("passkeys")
-    before_reset = fields.pop("forgot_password_requires_factor")
-    return {
-        "mfa": fields,
-        "passkey_sign_in": {"enabled": enabled},
-        "forgot_password_requires_factor": before_reset,
-    }
+    return factors_admin.build_fields(submission.row, dict(submission.fields))
 
 
 def _accounts(submission: Submission) -> _Fields:

@@ -149,21 +149,44 @@ class PasskeySignInSerializer(serializers.Serializer[Any]):
     prompt = Flag(required=False, help_text="It is stored, and has no effect in this version")
 
 
-class TrustedDevicePolicySerializer(_OffForNow):
+class TrustedDevicePolicySerializer(serializers.Serializer[Any]):
     """Browsers in which people need not prove a second factor each time."""
 
-    enabled = Flag(required=False)
-    duration_days = WholeNumber(required=False, min_value=1, max_value=365)
+    enabled = Flag(
+        required=False,
+        help_text="Whether the page of the second factor offers not to ask again in this browser. Switching "
+        "it off ends that everywhere, for good",
+    )
+    duration_days = WholeNumber(
+        required=False,
+        min_value=1,
+        max_value=365,
+        help_text="For how many days. A smaller number also shortens what has begun",
+    )
 
 
-class AdaptiveMfaSerializer(_OffForNow):
+class AdaptiveMfaSerializer(serializers.Serializer[Any]):
     """Asking people who have a factor for it when a sign-in is unusual."""
 
-    enabled = Flag(required=False)
-    new_browser = Flag(required=False)
-    new_country = Flag(required=False)
-    inactive_days = WholeNumber(required=False, min_value=1, max_value=365)
-    recent_failures = WholeNumber(required=False, min_value=1, max_value=100)
+    enabled = Flag(required=False, help_text="Whether the following reasons ask for a second factor")
+    new_browser = Flag(required=False, help_text="The user has not signed in with this browser before")
+    new_country = Flag(
+        required=False,
+        help_text="The user has signed in from other countries only within 180 days. It needs the setting "
+        "COUNTRY_HEADER",
+    )
+    inactive_days = WholeNumber(
+        required=False,
+        min_value=1,
+        max_value=365,
+        help_text="The user has not signed in for this number of days",
+    )
+    recent_failures = WholeNumber(
+        required=False,
+        min_value=1,
+        max_value=100,
+        help_text="This number of sign-ins with an identifier of the user failed within 24 hours",
+    )
 
 
 class AttestationSerializer(_OffForNow):

@@ -42,6 +42,10 @@ _SOCIAL: Final = {
 }
 
 
+_MFA: Final = ("factors", "policy", "organization_required_mfa_policy", "social")
+_ADAPTIVE: Final = ("new_browser", "new_country", "inactive_days", "recent_failures")
+
+
 class FactorsForm(forms.Form):
     """The second factors of a tenant, and when it asks for them."""
 
@@ -71,13 +75,66 @@ class FactorsForm(forms.Form):
         label=_("Ask for the second factor before a forgotten password is replaced"),
         help_text=_("Otherwise a code by email or text message is enough for a new password."),
     )
+    remember = forms.BooleanField(
+        required=False,
+        label=_("Let people skip the second factor in their own browsers"),
+        help_text=_("They tick a box after they have proven it. Switching this off ends it everywhere"),
+    )
+    duration_days = forms.IntegerField(min_value=1, max_value=365, label=_("For how many days"))
+    adaptive = forms.BooleanField(
+        required=False,
+        label=_("Ask when a sign-in is unusual"),
+        help_text=_("People who have set up a second factor are asked for it for the following reasons"),
+    )
+    new_browser = forms.BooleanField(required=False, label=_("The browser is new to the person"))
+    new_country = forms.BooleanField(
+        required=False,
+        label=_("The country is new to the person"),
+        help_text=_("It needs a proxy that tells the country, and the setting COUNTRY_HEADER"),
+    )
+    inactive_days = forms.IntegerField(
+        min_value=1, max_value=365, label=_("The last sign-in is this many days ago")
+    )
+    recent_failures = forms.IntegerField(
+        min_value=1, max_value=100, label=_("So many sign-ins failed within 24 hours")
+    )
+    sign_in_notice = forms.BooleanField(
+        required=False, label=_("Email people about sign-ins from browsers that are new to them")
+    )
 
 
 def initial(row: SignInExperience) -> dict[str, Any]:
     """Return the initial values of ``FactorsForm``."""
-    return factor_settings.complete("mfa", row.mfa) | {
-        "passkeys": row.has_passkey_sign_in,
-        "forgot_password_requires_factor": row.forgot_password_requires_factor,
+    trusted = factor_settings.complete("trusted_device_policy", row.trusted_device_policy)
+    adaptive = factor_settings.complete("adaptive_mfa", row.adaptive_mfa)
+    return (
+        factor_settings.complete("mfa", row.mfa)
+        | {name: adaptive[name] for name in _ADAPTIVE}
+        | {
+            "passkeys": row.has_passkey_sign_in,
+            "forgot_password_requires_factor": row.forgot_password_requires_factor,
+            "remember": trusted["enabled"],
+            "duration_days": trusted["duration_days"],
+            "adaptive": adaptive["enabled"],
+            "sign_in_notice": row.has_sign_in_notice,
+        }
+    )
+
+
+def build_fields(row: SignInExperience, submitted: dict[str, Any]) -> dict[str, Any]:
+    """Return the objects of the experience that a submitted ``FactorsForm`` changes."""
+    # An untouched box is not stored: the default depends on whether there are factors.
+    notice = submitted["sign_in_notice"]
+    account = {} if notice == row.has_sign_in_notice else {"account": {"sign_in_notice": notice}}
+    return account | {
+        "mfa": {name: submitted[name] for name in _MFA},
+        "passkey_sign_in": {"enabled": submitted["passkeys"]},
+        "forgot_password_requires_factor": submitted["forgot_password_requires_factor"],
+        "trusted_device_policy": {
+            "enabled": submitted["remember"],
+            "duration_days": submitted["duration_days"],
+        },
+        "adaptive_mfa": {"enabled": submitted["adaptive"]} | {name: submitted[name] for name in _ADAPTIVE},
     }
 
 

@@ -212,7 +212,7 @@ def describe_placeholders(key: MessageKey) -> Text:
         return _("{code} is replaced by the code, {name} by the tenant's name.")
     return _(
         "{name} is replaced by the tenant's name. In notices about linked accounts, {provider} is replaced "
-        "by the provider's name."
+        "by the provider's name. {time}, {browser} and {address} are replaced by when and where it was done."
     )
 
 

@@ -22,6 +22,7 @@ PURPOSE_NAMES: Final = {
     Notice.BACKUP_CODE_USED: _("notice of a used backup code"),
     Notice.RECOVERY_CODE_MADE: _("notice of a recovery code"),
     Notice.RECOVERY_CODE_USED: _("notice of a used recovery code"),
+    Notice.NEW_SIGN_IN: _("notice of a sign-in from a new browser"),
     Notice.FACTOR_LOCKED: _("notice of too many wrong codes"),
     Notice.PASSKEY_ANOMALY: _("notice of a passkey that may have been copied"),
 }  # fmt: skip

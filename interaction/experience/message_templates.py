@@ -22,7 +22,9 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     """The template of a kind of message in one language.
 
     Placeholders: ``{name}`` is the tenant's name, ``{code}`` the code, in messages with a code, and
-    ``{provider}`` the provider's name, in notices about linked accounts.
+    ``{provider}`` the provider's name, in notices about linked accounts. In notices, ``{time}``,
+    ``{browser}`` and ``{address}`` say when and where it was done. The last two are empty if an administrator
+    did it.
     """
 
     purpose = Choice(choices=PURPOSES)
@@ -53,7 +55,7 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
                 {"subject": gettext_noop("an SMS has neither subject nor html")}
             )
         has_code = template["purpose"] in CODES
-        placeholders = {"name"} if has_code else {"name", "provider"}
+        placeholders = {"name"} if has_code else {"name", "provider", "time", "browser", "address"}
         _check(template, "subject", placeholders)
         for field in ("text", "html"):
             _check(template, field, placeholders | {"code"} if has_code else placeholders)

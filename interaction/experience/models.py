@@ -6,11 +6,10 @@ from django.db import models
 
 from identity.core.models import EditableModel, TenantManager, TenantModel
 from identity.factors import policy
-from identity.factors.levels import Level
-from identity.factors.policy import Policy
 from identity.organizations.models import Organization
 from identity.users.identifiers import Kind
 from interaction.experience import terms
+from interaction.experience.factor_properties import FactorProperties
 from oidc.applications.models import Application
 
 
@@ -132,7 +131,7 @@ class OwnedPicture(TenantModel):
 _NO_MEMBERS: Final = models.Value({}, models.JSONField())
 
 
-class SignInExperience(EditableModel):
+class SignInExperience(FactorProperties, EditableModel):
     """The settings of a tenant's end-user pages, and their appearance."""
 
     branding = models.JSONField(default=default_branding)
@@ -151,6 +150,8 @@ class SignInExperience(EditableModel):
     passkey_sign_in = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     trusted_device_policy = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     adaptive_mfa = models.JSONField(default=dict, db_default=_NO_MEMBERS)
+    # When the policy of trusted devices was last switched on: what was remembered before has ended.
+    trusted_devices_since = models.DateTimeField(null=True)
     attestation = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     # Whether a forgotten password is replaced only after a second factor, if the user has one.
     forgot_password_requires_factor = models.BooleanField(default=True, db_default=True)
@@ -184,27 +185,6 @@ class SignInExperience(EditableModel):
         return social["create_users"] and (
             is_open or social.get("create_users_while_registration_is_closed", False)
         )
-
-    @property
-    def factor_policy(self) -> Policy:
-        """The policy of second factors."""
-        return policy.read(self.mfa)
-
-    @property
-    def has_passkey_sign_in(self) -> bool:
-        """Whether people can sign in with a passkey alone."""
-        return bool(self.passkey_sign_in.get("enabled"))
-
-    @property
-    def highest_level(self) -> int:
-        """The highest level that a sign-in of this tenant reaches."""
-        by_passkey = Level.PHISHING_RESISTANT if self.has_passkey_sign_in else Level.ONE
-        return max(self.factor_policy.highest_level, by_passkey)
-
-    @property
-    def has_factors(self) -> bool:
-        """Whether the tenant has second factors or passkeys, so that tokens tell how a user signed in."""
-        return self.highest_level > Level.ONE
 
     @property
     def sms_countries(self) -> list[str]:

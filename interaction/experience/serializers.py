@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-import phonenumbers
 from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
@@ -10,8 +9,8 @@ from identity.rest.choices import Choice
 from identity.rest.fields import Flag, Line, Url, WholeNumber
 from identity.rest.serializers import Record
 from identity.users.identifiers import Kind
-from identity.users.profile import TEXTS
 from interaction.experience import breached_passwords, pictures, terms
+from interaction.experience.account_settings import AccountSerializer
 from interaction.experience.brand import COLOUR, LAYOUTS
 from interaction.experience.factor_settings import FactorSettingsSerializer
 from interaction.experience.images import BadPictureError, formats
@@ -182,38 +181,6 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
         if reject and not breached_passwords.is_available():
             raise serializers.ValidationError(gettext_noop("requires the setting BREACHED_PASSWORDS"))
         return reject
-
-
-class AccountSerializer(serializers.Serializer[Any]):
-    """What users can do on their account page, and which addresses and countries are allowed."""
-
-    username_change = Flag(required=False, help_text="Whether users may change their username")
-    deletion = Flag(required=False, help_text="Whether users may permanently delete their account")
-    non_ascii_email_names = Flag(
-        required=False,
-        help_text="Whether new email addresses may have non-ASCII characters before the @",
-    )
-    profile_fields = serializers.ListField(
-        child=Choice(choices=TEXTS),
-        required=False,
-        max_length=len(TEXTS),
-        help_text="The members of a user's profile that the account page and the registration page show",
-    )
-    sms_countries = serializers.ListField(
-        child=Choice(choices=sorted(phonenumbers.SUPPORTED_REGIONS)),
-        required=False,
-        max_length=len(phonenumbers.SUPPORTED_REGIONS),
-        help_text="The countries to which text messages are sent, as two-letter codes. An empty list allows "
-        "all countries",
-    )
-
-    def validate_profile_fields(self, names: list[str]) -> list[str]:
-        """Remove repeated names."""
-        return list(dict.fromkeys(names))
-
-    def validate_sms_countries(self, countries: list[str]) -> list[str]:
-        """Remove repeated countries."""
-        return list(dict.fromkeys(countries))
 
 
 class SocialSignInSerializer(serializers.Serializer[Any]):

@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from audit.events import Event
+from database.clock import DatabaseNow
 from identity.core import records
 from identity.core.tenant_statements import Select
 from identity.tenants import services as tenants
@@ -50,6 +51,8 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     merged = _merge(experience, fields)
     if "branding" in merged:
         merged["branding"] = pictures.store(merged["branding"])
+    if _switches_on(experience.trusted_device_policy, merged.get("trusted_device_policy", {})):
+        merged["trusted_devices_since"] = DatabaseNow()
     records.change(
         experience,
         merged,
@@ -60,6 +63,10 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     if {"mfa", "passkey_sign_in"} & merged.keys():
         tenants.set_highest_level(experience.highest_level)
     return experience
+
+
+def _switches_on(stored: dict[str, Any], merged: dict[str, Any]) -> bool:
+    return bool(merged.get("enabled")) and not stored.get("enabled")
 
 
 def build_draft(experience: SignInExperience, fields: dict[str, Any]) -> SignInExperience:

@@ -38,7 +38,7 @@ def _respond(experience: SignInExperience) -> Response:
             "sign_in": experience.sign_in | {"ways": experience.ways},
             "sign_up": default_sign_up() | experience.sign_up,
             "password_policy": experience.password_policy,
-            "account": experience.account,
+            "account": experience.account | {"sign_in_notice": experience.has_sign_in_notice},
             "social_sign_in": experience.social_sign_in,
             **{
                 name: factor_settings.complete(name, getattr(experience, name))

@@ -1,9 +1,12 @@
 """Sending notices to users; named by ``settings.NOTIFIER``."""
 
 from collections.abc import Mapping
+from datetime import UTC
 
-from django.utils import translation
+from django.utils import formats, timezone, translation
 
+from audit import context
+from identity.http import browser_names
 from identity.http.languages import find_supported
 from identity.limits import rules
 from identity.limits import services as limits
@@ -46,7 +49,13 @@ def build_sample(*, notice: Notice, channel: str, experience: SignInExperience) 
         notice=notice,
         channel=channel,
         to="",
-        words={"provider": "Example", "left": "8"},
+        words={
+            "provider": "Example",
+            "left": "8",
+            "time": "1 Jan 2030, 12:00 UTC",
+            "browser": browser_names.translate("Firefox on Windows"),
+            "address": "192.0.2.1",
+        },
         brand=message_branding.get_brand(experience),
         template=message_branding.find_template(experience, notice, channel),
     )
@@ -60,11 +69,26 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
                 notice=notice,
                 channel=channel,
                 to=to,
-                words=words,
+                words=_get_origin(notice) | dict(words),
                 brand=message_branding.get_brand(experience),
                 template=message_branding.find_template(experience, notice, channel),
             )
         )
+
+
+def _get_origin(notice: Notice) -> dict[str, str]:
+    """Return when and where it was done, in the active language.
+
+    Browser and address of another person are not told: those of an administrator or an application, and of
+    the person who has proven that an address is theirs.
+    """
+    now = timezone.now().astimezone(UTC)
+    words = {"time": f"{formats.date_format(now, 'j M Y, H:i')} UTC"}
+    origin = context.current()
+    is_other = origin.administrator_id is not None or bool(origin.application_id)
+    if is_other or notice is Notice.IDENTIFIER_REMOVED or not origin.ip:
+        return words
+    return words | {"browser": browser_names.describe(origin.user_agent), "address": origin.ip}
 
 
 def _language(user: User) -> str | None:

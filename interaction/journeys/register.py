@@ -11,6 +11,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
+from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
 from identity.users import passwords, typed
 from identity.users import services as users
@@ -50,6 +51,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     browser: str,
     pending: Pending | None,
     current: Session | None,
+    known: KnownUsers,
     skipped: frozenset[Kind] = frozenset(),
     profile: Profile | None = None,
     agreed_to_terms: bool = False,
@@ -96,7 +98,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
                 user,
                 SignIn(way=Way.REGISTER, amr=amr, entered=frozenset(proofs)),
                 experience=experience,
-                visit=Visit(browser, pending, current),
+                visit=Visit(browser, pending, current, known),
                 entry=entry,
             )
 

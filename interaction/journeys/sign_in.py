@@ -83,7 +83,7 @@ def sign_in_with_password(  # noqa: PLR0913 - the fields of the form, and the br
             user,
             SignIn(way=Way.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
             experience=offered,
-            visit=Visit(browser, pending, current),
+            visit=Visit(browser, pending, current, known),
             entry=entry,
             attempt=attempt,
         )
@@ -98,6 +98,7 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
     keep_signed_in: bool = False,
     pending: Pending | None,
     current: Session | None,
+    known: KnownUsers,
 ) -> Outcome:
     """Sign a browser in with a code (``codes``, purpose ``sign_in``).
 
@@ -136,7 +137,7 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
                         proven=proven,
                     ),
                     experience=offered,
-                    visit=Visit(browser, pending, current),
+                    visit=Visit(browser, pending, current, known),
                     entry=entry,
                     attempt=attempt,
                 )

@@ -36,6 +36,7 @@ class FactorForm(forms.Form):
     """The code of a second factor."""
 
     code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
+    remember = forms.BooleanField(required=False)
 
 
 def get_factor(request: HttpRequest, usable: Sequence[FactorType]) -> FactorType:

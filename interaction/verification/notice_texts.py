@@ -13,6 +13,9 @@ from identity.users.notices import Notice
 from interaction.connectors.messages import EMAIL, Message
 from interaction.verification.texts import Brand, MessageTemplate
 
+# When and where it was done: variables of each notice, and placeholders of its templates.
+ORIGIN: Final = ("time", "browser", "address")
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -71,6 +74,13 @@ _TEXTS: Final = {
     Notice.RECOVERY_CODE_USED: Text(
         gettext_lazy("A recovery code was used to sign in to your account at %(name)s"),
     ),
+    Notice.NEW_SIGN_IN: Text(
+        gettext_lazy("New sign-in to your account at %(name)s"),
+        gettext_lazy(
+            "It was in a browser that is new to your account. If you don't recognize it, change your "
+            "password and sign out your other devices on your account page."
+        ),
+    ),
     Notice.FACTOR_LOCKED: Text(
         gettext_lazy("Too many wrong codes were entered for your account at %(name)s"),
         gettext_lazy("Somebody may know your password. Choose a new one."),
@@ -91,6 +101,7 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
     values = {
         "provider": "",
         "left": "",
+        **dict.fromkeys(ORIGIN, ""),
         **{name: _one_line(text) for name, text in words.items()},
         "name": brand.name,
     }
@@ -98,8 +109,11 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
         return Message(channel=channel, to=to, interaction_type=notice, code="", **template.fill(values))
     subject = str(_TEXTS[notice].subject % values)
     detail = _TEXTS[notice].detail
+    facts = _describe_origin(values)
     advice = _("If this wasn't you, contact the people who run the service right away.")
-    sentences = [f"{subject}.", *([str(detail % values)] if detail else []), advice]
+    if channel != EMAIL:
+        facts = [f"{', '.join(values[name] for name in ORIGIN if values[name])}."] if facts else []
+    sentences = [f"{subject}.", *([str(detail % values)] if detail else []), *facts, advice]
     if channel != EMAIL:
         return Message(channel=channel, to=to, interaction_type=notice, code="", body=" ".join(sentences))
     html = render_to_string(
@@ -116,6 +130,16 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
     return Message(
         channel=channel, to=to, interaction_type=notice, code="", subject=subject, body=body, html=html
     )
+
+
+def _describe_origin(values: Mapping[str, str]) -> list[str]:
+    """Return when and where what a notice is about was done, as far as it is known."""
+    lines = {
+        "time": _("Time: %(time)s"),
+        "browser": _("Browser: %(browser)s"),
+        "address": _("Network address: %(address)s"),
+    }
+    return [lines[name] % values for name in ORIGIN if values[name]]
 
 
 def _one_line(text: str) -> str:

@@ -85,8 +85,6 @@ class TestChanging:
     @pytest.mark.parametrize(
         "fields",
         [
-            {"trusted_device_policy": {"enabled": True}},
-            {"adaptive_mfa": {"enabled": True}},
             {"attestation": {"require": True}},
         ],
     )

@@ -74,6 +74,7 @@ class TestSignInExperience:
         changed = result_of(admin.patch("/sign-in-experience", account={"deletion": True}))["account"]
 
         unset = {"non_ascii_email_names": False, "sms_countries": [], "profile_fields": []}
+        unset |= {"sign_in_notice": False}
         assert default == {"username_change": False, "deletion": False} | unset
         assert changed == {"username_change": False, "deletion": True} | unset
         for wrong in ({"deletion": "yes"}, {"username_change": None}, "x"):

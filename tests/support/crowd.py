@@ -81,6 +81,7 @@ def _join_more(estate: Estate) -> None:
     for _ in range(ROWS):
         make("sessions", estate)
         make("grants", estate)
+        make("trusted-devices", estate)
         result_of(estate.admin.post("/signing-keys/rotate"))
         other = estate.admin.created("/organizations", name="Other")["id"]
         result_of(estate.admin.post(f"/organizations/{other}/users", user_ids=[estate["users"]]))

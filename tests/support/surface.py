@@ -20,9 +20,12 @@ from django.urls import get_resolver
 from audit.events import Event
 from audit.models import Entry
 from database import ids
+from identity.factors import browsers
+from identity.factors.models import KnownBrowser
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users.models import User
+from interaction.experience import services as experiences
 from management.administrators import invitations
 from management.api.permissions import IsSuperuser
 from oidc.applications.models import Application
@@ -113,7 +116,7 @@ class Estate:
         # The preview is about users. A new client secret of the first application ends its further secrets.
         is_second = "claims-preview" in str(route) or ":secret_pk" in str(route)
         seconds = {"applications": "second application"} if is_second else {}
-        if route.path.startswith(("/users/:pk/sessions", "/users/:pk/grants")):
+        if route.path.startswith(("/users/:pk/sessions", "/users/:pk/grants", "/users/:pk/trusted")):
             seconds["users"] = "signed-in user"  # other calls sign the first one out
         return {name: self[seconds.get(collection, collection)] for collection, name in route.parameters}
 
@@ -184,6 +187,14 @@ def _a_session(estate: Estate) -> str:
         return str(sessions.start(user, amr=["pwd"])[0].pk)
 
 
+def _a_trusted_device(estate: Estate) -> str:
+    with estate.world.active():
+        experiences.change({"trusted_device_policy": {"enabled": True}})
+        user = User.objects.get(pk=estate["signed-in user"])
+        browsers.record(user, (), remember=experiences.current().trusted_devices, level=2)
+        return str(KnownBrowser.objects.latest("created_at").pk)
+
+
 def _a_grant(estate: Estate) -> str:
     with estate.world.active():
         session = Session.objects.select_related("user").get(pk=_a_session(estate))
@@ -228,6 +239,7 @@ _MAKERS: Final[dict[str, Callable[[Estate], str]]] = {
     "signed-in user": _a_user,
     "sessions": _a_session,
     "grants": _a_grant,
+    "trusted-devices": _a_trusted_device,
     "members": _a_member,
     "roles": _a_role,
     "machine roles": _a_machine_role,

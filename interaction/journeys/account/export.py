@@ -6,6 +6,7 @@ from audit import log
 from audit.events import Event
 from audit.models import Entry
 from identity.factors import services as factors
+from identity.factors.models import KnownBrowser, SignInCountry
 from identity.organizations.models import Membership
 from identity.rest.fields import timestamp
 from identity.roles.models import Role, UserRole
@@ -36,6 +37,7 @@ def export(session: Session, *, password: str) -> Data:
     return {
         "profile": _profile(user),
         **({"second_factors": _second_factors(user)} if user.factors else {}),
+        **_browsers(user),
         "sessions": _sessions(user),
         "linked_accounts": _linked_accounts(user),
         "applications": _applications(user),
@@ -94,6 +96,26 @@ def _second_factors(user: User) -> list[Data]:
         }
         for factor in factors.get_factors(user)
     ]
+
+
+def _browsers(user: User) -> Data:
+    """Return the browsers and countries that are kept of a user, if there are any."""
+    known = KnownBrowser.objects.filter(user=user).order_by("-last_seen_at", "-pk")
+    browsers = [
+        {
+            "name": browser.label,
+            "ip": browser.ip,
+            "first_seen_at": timestamp(browser.first_seen_at),
+            "last_seen_at": timestamp(browser.last_seen_at),
+            "remembered_until": browser.remembered_until and timestamp(browser.remembered_until),
+        }
+        for browser in known
+    ]
+    if not browsers:
+        return {}
+    seen = SignInCountry.objects.filter(user=user).order_by("country")
+    countries = [{"country": row.country, "last_seen_at": timestamp(row.last_seen_at)} for row in seen]
+    return {"browsers": browsers, **({"countries": countries} if countries else {})}
 
 
 def _linked_accounts(user: User) -> list[Data]:

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from database import ids
-from identity.factors import authenticators, backup_codes, services, settings_of_users
+from identity.factors import authenticators, backup_codes, browsers, services, settings_of_users
 from identity.factors.errors import FactorError, FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
@@ -48,6 +48,7 @@ class Overview:
     may_add_authenticator: bool
     may_have_backup_codes: bool
     may_have_passkeys: bool
+    may_have_remembered: bool
 
     @property
     def is_usable(self) -> bool:
@@ -72,6 +73,7 @@ def get_overview(session: Session) -> Overview | None:
         may_add_authenticator=FactorType.TOTP in policy.factors,
         may_have_backup_codes=FactorType.BACKUP_CODE in policy.factors and bool(user.factors),
         may_have_passkeys=FactorType.WEBAUTHN in policy.factors or experience.has_passkey_sign_in,
+        may_have_remembered=experience.trusted_devices is not None,
     )
 
 
@@ -128,6 +130,7 @@ def add_authenticator(
         confirmation.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
+            browsers.end_remembered(session.user)
         notify(session.user, Notice.FACTOR_ADDED)
         renewed = confirming.step_up(session, FactorType.TOTP)
     session.user.refresh_from_db(fields=("factors",))

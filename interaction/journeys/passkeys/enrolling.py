@@ -5,7 +5,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from identity.factors import ceremonies, ceremony_options, credential_json, passkeys, settings_of_users
+from identity.factors import (
+    browsers,
+    ceremonies,
+    ceremony_options,
+    credential_json,
+    passkeys,
+    settings_of_users,
+)
 from identity.factors.ceremony_options import Account
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.errors import FactorNotAllowed
@@ -116,6 +123,7 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
         confirmation.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
+            browsers.end_remembered(session.user)
         renewed = stepping_up.step_up(session)
     session.user.refresh_from_db(fields=("factors", "two_step"))
     return renewed

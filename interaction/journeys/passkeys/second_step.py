@@ -29,8 +29,10 @@ def get_options(visit: Visit) -> dict[str, Any]:
     return ceremony_options.request_options(_bind(step), passkeys.describe(passkeys.usable(step.user)))
 
 
-def verify(visit: Visit, *, credential: object) -> Outcome:
+def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outcome:
     """Prove the second factor with the answer of a passkey.
+
+    ``remember`` asks not to be asked again in this browser, if the tenant allows it.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
@@ -43,14 +45,14 @@ def verify(visit: Visit, *, credential: object) -> Outcome:
     limits.hit_by_address(rules.SIGN_INS)
     step = _find(visit)
     try:
-        return _prove(step, credential)
+        return _prove(step, credential, remember=remember)
     except PasskeyRefused as refused:
         stepping_up.record_failure(step.user.pk, refused)
         step.count_try()
         raise
 
 
-def _prove(step: Step, credential: object) -> Outcome:
+def _prove(step: Step, credential: object, *, remember: bool) -> Outcome:
     answer = credential_json.read_assertion(credential)
     passkey = passkeys.usable(step.user).filter(credential_hash=passkeys.hash_id(answer.id)).first()
     if passkey is None:
@@ -59,7 +61,8 @@ def _prove(step: Step, credential: object) -> Outcome:
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(step)])
         with transaction.atomic():
             passkeys.record_use(passkey, proven)
-            outcome = verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+            level = Level.PHISHING_RESISTANT
+            outcome = verifying.finish(step, FactorType.WEBAUTHN, level, remember=remember)
     metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
     return outcome
 

@@ -42,6 +42,7 @@ def verify(  # noqa: PLR0913 - the members of the request
     name: str = "",
     password: str = "",
     keep_signed_in: bool = False,
+    remember: bool = False,
 ) -> Outcome | Renewed:
     """Do what the answer of a ceremony allows.
 
@@ -56,7 +57,7 @@ def verify(  # noqa: PLR0913 - the members of the request
     if ceremony is Ceremony.SIGN_IN:
         return signing_in.sign_in(visit, credential=credential, keep_signed_in=keep_signed_in)
     if ceremony is Ceremony.SECOND_FACTOR:
-        return second_step.verify(visit, credential=credential)
+        return second_step.verify(visit, credential=credential, remember=remember)
     if ceremony is Ceremony.CONFIRM:
         return stepping_up.confirm(_get_session(visit), credential=credential, browser=visit.browser)
     if _has_pending_sign_in(visit):

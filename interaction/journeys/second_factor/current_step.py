@@ -12,7 +12,7 @@ from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import sign_ins, starting
+from interaction.journeys.second_factor import circumstances, sign_ins, starting
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -99,7 +99,7 @@ def find(visit: Visit) -> Step:
     if stored is None or stored.request_id != request_id:
         return _find_in_session(visit)
     experience = experiences.current()
-    sign_in = sign_ins.read(stored)
+    sign_in = circumstances.judge(stored.user, sign_ins.read(stored), experience, visit)
     need = starting.find_need(stored.user, sign_in, experience, visit.pending)
     if need.is_nothing:  # the policy or the factors were changed
         raise pending_sign_ins.NothingPending

@@ -10,7 +10,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
 from identity.users.models import User
-from interaction.journeys.second_factor import backup, current_step, people
+from interaction.journeys.second_factor import backup, circumstances, current_step, people
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 
@@ -28,7 +28,7 @@ def get_methods(user: User, need: Need) -> list[Method]:
     return [Method(factor, people.mask_address(user, factor)) for factor in need.methods]
 
 
-def describe(user: User, need: Need, redirect_to: str) -> dict[str, Any]:
+def describe(user: User, need: Need, redirect_to: str, *, may_remember: bool) -> dict[str, Any]:
     """Return the next step of a sign-in for a front end."""
     methods = [
         {"type": method.type.value} | ({"masked": method.masked} if method.masked else {})
@@ -40,7 +40,7 @@ def describe(user: User, need: Need, redirect_to: str) -> dict[str, Any]:
         "step": "second_factor" if need.methods else "set_up",
         "methods": methods,
         "preferred": methods[0]["type"] if methods else None,
-        "may_remember": False,
+        "may_remember": may_remember,
         "skippable": need.may_skip,
         "reasons": list(need.reasons),
         "least_acr": ACR[Level(need.least)],
@@ -53,7 +53,9 @@ def find_next(visit: Visit) -> dict[str, Any]:
     interaction = str(visit.pending.row.pk) if visit.pending else ""
     with suppress(pending_sign_ins.NothingPending):
         step = current_step.find(visit)
-        found = describe(step.user, step.need, get_url(step.need, interaction))
+        may_remember = circumstances.may_remember(step.experience, step.need) and step.stored is not None
+        url = get_url(step.need, interaction)
+        found = describe(step.user, step.need, url, may_remember=may_remember)
         may_cancel = {"cancellable": True} if step.may_cancel else {}
         return found | may_cancel | ({"step": "sign_in"} if step.is_stale else {})
     if visit.current is None:

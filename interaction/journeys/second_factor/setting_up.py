@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.db import transaction
 from django.utils import timezone
 
-from identity.factors import authenticators, services, settings_of_users
+from identity.factors import authenticators, browsers, services, settings_of_users
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
@@ -70,6 +70,7 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
     if not isinstance(result, SignInResult):
         return result
     sessions.end_others(result.session)
+    browsers.end_remembered(result.user)
     if not backup.are_on(step.experience):
         return result
     return replace(result, redirect_to=backup.get_url(str(visit.pending.row.pk) if visit.pending else ""))

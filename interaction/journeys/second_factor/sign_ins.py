@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
-from identity.factors.needed import Need, Way
+from identity.factors.needed import RISK, Need, Way
+from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
 from identity.sessions.models import Session
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -19,7 +20,8 @@ from interaction.pending_sign_ins.models import PendingSignIn
 class SignInResult:
     """The URL of the next page, the secret for the browser's session cookie, and the user.
 
-    The cookie lives for ``cookie_seconds``, or until the browser closes if that is None.
+    The cookie lives for ``cookie_seconds``, or until the browser closes if that is None. ``known`` is what
+    the browser's other cookie holds from now on, if the sign-in has changed it.
     """
 
     redirect_to: str
@@ -27,6 +29,7 @@ class SignInResult:
     user: User
     cookie_seconds: int | None
     session: Session
+    known: KnownUsers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,14 @@ class SecondFactorNeeded:
     """The URL of the page for the second factor. There is no session.
 
     ``browser_token`` is the secret of a new browser, for its cookie; empty for a browser that has one.
+    ``may_remember`` says whether the user may ask not to be asked in this browser again.
     """
 
     redirect_to: str
     browser_token: str
     need: Need
     pending: PendingSignIn
+    may_remember: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,15 @@ Outcome = SignInResult | SecondFactorNeeded | Continued
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """The browser of a sign-in: the hash of its cookie, its pending request, and its present session."""
+    """The browser of a sign-in: the hash of its cookie, its pending request, and its present session.
+
+    ``known`` is what its cookie of known users holds.
+    """
 
     browser: str
     pending: Pending | None
     current: Session | None
+    known: KnownUsers = NO_KNOWN_USERS
 
     @property
     def next_url(self) -> str:
@@ -73,7 +82,8 @@ class SignIn:
     ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
     kinds of address whose code was entered. ``auth_time`` is the time of the authentication, if it was not
     now. ``keep_signed_in`` counts only if the tenant lets users choose. ``second`` is the second factor, and
-    ``finishing`` the stored sign-in that it completes.
+    ``finishing`` the stored sign-in that it completes. ``remember`` is the user's wish not to be asked again
+    in this browser. The last two are its circumstances: ``risks`` is None until they are found.
     """
 
     way: str
@@ -86,6 +96,9 @@ class SignIn:
     second: FactorType | None = None
     skips: bool = False
     finishing: PendingSignIn | None = None
+    remember: bool = False
+    is_remembered: bool = False
+    risks: tuple[str, ...] | None = None
 
 
 def of_session(session: Session) -> SignIn:
@@ -94,7 +107,12 @@ def of_session(session: Session) -> SignIn:
     if session.level == Level.ONE and "otp" in session.amr:
         entered = frozenset({Kind.PHONE if "sms" in session.amr else Kind.EMAIL})
     return SignIn(
-        way=Way.SESSION, amr=session.amr, level=session.level, entered=entered, auth_time=session.auth_time
+        way=Way.SESSION,
+        amr=session.amr,
+        level=session.level,
+        entered=entered,
+        auth_time=session.auth_time,
+        is_remembered=session.remembered,
     )
 
 
@@ -108,4 +126,5 @@ def read(stored: PendingSignIn) -> SignIn:
         auth_time=stored.auth_time,
         keep_signed_in=stored.keep_signed_in,
         finishing=stored,
+        risks=tuple(reason.removeprefix(RISK) for reason in stored.reasons if reason.startswith(RISK)),
     )

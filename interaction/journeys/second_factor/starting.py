@@ -1,5 +1,6 @@
 """The one place that decides between "the first factor is proven" and "there is a session"."""
 
+from dataclasses import replace
 from typing import Final
 
 from django.db import transaction
@@ -19,7 +20,7 @@ from identity.users import credentials, ownership
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import people, target_demands
+from interaction.journeys.second_factor import circumstances, people, target_demands
 from interaction.journeys.second_factor.demands import find_demands
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
@@ -55,6 +56,7 @@ def go_on(  # noqa: PLR0913 - what signing in touches
         pending_sign_ins.NothingPending: another request has finished the sign-in.
 
     """
+    sign_in = circumstances.judge(user, sign_in, experience, visit)
     need = find_need(user, sign_in, experience, visit.pending)
     if user.is_suspended and not need.methods:
         raise credentials.Suspended
@@ -64,10 +66,11 @@ def go_on(  # noqa: PLR0913 - what signing in touches
             return _start(user, sign_in, experience, visit, entry, attempt)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
+            sign_in = circumstances.judge(user, sign_in, experience, visit)
             need = find_need(user, sign_in, experience, visit.pending)
             if need.is_nothing:
                 return _start(user, sign_in, experience, visit, entry, attempt)
-    return _wait(user, sign_in, need, visit, entry, attempt)
+    return _wait(user, sign_in, need, experience, visit, entry, attempt)
 
 
 def find_need(user: User, sign_in: SignIn, experience: SignInExperience, pending: Pending | None) -> Need:
@@ -78,8 +81,9 @@ def find_need(user: User, sign_in: SignIn, experience: SignInExperience, pending
     person = people.get_person(user, policy)
     channels = people.find_used_channels(user, person, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
-    demands = target_demands.add(find_demands(pending), user, policy, person, proven, pending)
-    return needed(policy, person, proven, demands, is_remembered=False)
+    demands = replace(find_demands(pending), risks=sign_in.risks or ())
+    demands = target_demands.add(demands, user, policy, person, proven, pending)
+    return needed(policy, person, proven, demands, is_remembered=sign_in.is_remembered)
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on
@@ -95,6 +99,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
     pending = visit.pending
     with transaction.atomic():
         credentials.record_sign_in(user)  # lock order: the user's row first, which avoids deadlocks
+        circumstances.check(user, sign_in, experience, visit)
         if sign_in.finishing:
             pending_sign_ins.finish(sign_in.finishing)
         if attempt:
@@ -110,11 +115,13 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
             keep_signed_in=choice,
             level=sign_in.level,
             has_second_factor=sign_in.second is not None,
+            is_remembered=sign_in.is_remembered,
             # A request with max_age asks for the whole sign-in, as prompt=login does.
             replaces_level=pending is not None and pending.max_age is not None,
         )
         if pending:
             requests.record_sign_in(pending.row, session)
+        known = circumstances.record(user, sign_in, experience, visit)
         entry.facts["session_id"] = str(session.pk)
         if experience.has_factors:
             entry.facts |= _describe(sign_in)
@@ -126,19 +133,21 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
         user=user,
         cookie_seconds=lifetimes.get_cookie_seconds(tenant, keep_signed_in=choice),
         session=session,
+        known=known,
     )
 
 
 def _describe(sign_in: SignIn) -> dict[str, object]:
     """Return for the audit log what was proven."""
     factors = [sign_in.second.value] if sign_in.second else []
-    return {"factors": factors, "acr": ACR[Level(sign_in.level)], "remembered": False}
+    return {"factors": factors, "acr": ACR[Level(sign_in.level)], "remembered": sign_in.is_remembered}
 
 
 def _wait(  # noqa: PLR0913, PLR0917 - as go_on
     user: User,
     sign_in: SignIn,
     need: Need,
+    experience: SignInExperience,
     visit: Visit,
     entry: Attempt,
     attempt: LoginAttempt | None,
@@ -165,10 +174,13 @@ def _wait(  # noqa: PLR0913, PLR0917 - as go_on
             must_enrol=not need.methods,
             keep_signed_in=sign_in.keep_signed_in,
         )
+        if sign_in.risks and sign_in.finishing is None:
+            log.record(Event.RISK_DETECTED, user_id=user.pk, id=user.pk, reasons=list(sign_in.risks))
         _record_first_factor(sign_in, need, entry)
     query = f"?interaction={pending.row.pk}" if pending else ""
     url = f"{reverse(_PAGES[bool(need.methods)])}{query}"
-    return SecondFactorNeeded(url, browser_token, need, stored)
+    may_remember = circumstances.may_remember(experience, need)
+    return SecondFactorNeeded(url, browser_token, need, stored, may_remember=may_remember)
 
 
 def _record_first_factor(sign_in: SignIn, need: Need, entry: Attempt) -> None:

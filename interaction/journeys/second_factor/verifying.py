@@ -28,10 +28,11 @@ _EVENTS: Final = {
 }
 
 
-def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
+def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = False) -> Outcome:
     """Prove the second factor of a sign-in with a code, which is used up.
 
-    A wrong code counts for the sign-in, for the person and for the address of the client.
+    A wrong code counts for the sign-in, for the person and for the address of the client. ``remember`` asks
+    not to be asked again in this browser, if the tenant allows it.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
@@ -46,7 +47,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
     try:
         with locks.code_attempt(step.user.pk) as attempt:
             checking.check(step.user, factor, code, binding=step.binding)
-            return finish(step, factor, Level.TWO, attempt)
+            return finish(step, factor, Level.TWO, attempt, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
         step.count_try()
@@ -113,7 +114,14 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
     return checking.send(step.user, factor, binding=step.binding)
 
 
-def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | None = None) -> Outcome:
+def finish(
+    step: Step,
+    factor: FactorType,
+    level: int,
+    attempt: LoginAttempt | None = None,
+    *,
+    remember: bool = False,
+) -> Outcome:
     """Go on with a sign-in whose second factor was just proven or set up.
 
     Raises:
@@ -128,7 +136,8 @@ def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | N
         return resetting.allow(step.stored, step.visit, factor, attempt)
     step.user.refresh_from_db(fields=("factors", "two_step"))  # a code may have been the last one
     amr = add_methods(step.sign_in.amr, factor)
-    done = replace(step.sign_in, second=factor, level=max(level, step.sign_in.level), amr=amr)
+    reached = max(level, step.sign_in.level)
+    done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)
     with finishing(step) as entry:
         return starting.go_on(
             step.user, done, experience=step.experience, visit=step.visit, entry=entry, attempt=attempt

@@ -19,11 +19,12 @@ def find(request: HttpRequest, interaction: str) -> Visit:
 
     """
     browser, current = cookies.get_browser(request), cookies.current_session(request)
+    known = cookies.get_known_users(request)
     if not interaction:
         stored = pending_sign_ins.find(browser, None)
         interaction = str(stored.request_id) if stored and stored.request_id else ""
         if stored and not interaction:
-            return Visit(browser, None, current)
+            return Visit(browser, None, current, known)
     elif ids.parse(interaction) is None:
         raise pending_requests.Expired
-    return Visit(browser, pending_requests.find(request, interaction), current)
+    return Visit(browser, pending_requests.find(request, interaction), current, known)

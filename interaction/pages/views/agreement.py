@@ -39,7 +39,8 @@ def agree(request: HttpRequest, pending: Pending | None, pk: UUID) -> HttpRespon
     if not form.is_valid():
         return _page(request, pending, attempt, form, 400)
     try:
-        visit = Visit(cookies.get_browser(request), pending, cookies.current_session(request))
+        current, known = cookies.current_session(request), cookies.get_known_users(request)
+        visit = Visit(cookies.get_browser(request), pending, current, known)
         result = signing_in.sign_up(attempt, visit=visit)
     except pending_requests.Expired:
         return expired_sign_in(request)

@@ -124,6 +124,7 @@ def _details(
             skipped=frozenset(without),
             pending=pending,
             current=cookies.current_session(request),
+            known=cookies.get_known_users(request),
         )
     except ServiceError as error:
         shared.add_error(form, error)

@@ -61,7 +61,7 @@ def _prove(request: HttpRequest, step: Step) -> HttpResponse:
         if is_recovery:
             result = verifying.redeem_recovery_code(step.visit, code=form.cleaned_data["code"])
         else:
-            result = verifying.verify(step.visit, factor=factor, code=form.cleaned_data["code"])
+            result = verifying.verify(step.visit, factor=factor, **form.cleaned_data)
     except NothingPending:
         raise
     except ServiceError as error:
@@ -106,6 +106,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         may_skip=step.need.may_skip,
         may_cancel=step.may_cancel,
         notice=notice,
+        remember_days=step.experience.trusted_devices and step.experience.trusted_devices.days,
         other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
         **factor_page.describe(
             request,

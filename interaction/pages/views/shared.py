@@ -160,7 +160,14 @@ def redirect_signed_in(request: HttpRequest, result: Outcome) -> HttpResponse:
         return response
     if isinstance(result, Continued):
         return response
-    cookies.set_sign_in(request, response, result.user, result.session_token, seconds=result.cookie_seconds)
+    cookies.set_sign_in(
+        request,
+        response,
+        result.user,
+        result.session_token,
+        seconds=result.cookie_seconds,
+        known=result.known,
+    )
     if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES and (chosen := languages.find_own(result.user)):
         language.remember(response, chosen)
     return response

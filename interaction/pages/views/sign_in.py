@@ -152,6 +152,7 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
             keep_signed_in=entered.keep_signed_in,
             pending=pending,
             current=cookies.current_session(request),
+            known=cookies.get_known_users(request),
         )
         return shared.redirect_signed_in(request, result)
 

@@ -109,7 +109,8 @@ def _finish(
     try:
         if attempt.session_id is not None:
             return redirect(linking.link(attempt, state=state, answer=answer, current=current))
-        visit = Visit(cookies.get_browser(request), pending, current)
+        known = cookies.get_known_users(request)
+        visit = Visit(cookies.get_browser(request), pending, current, known)
         result = signing_in.sign_in(attempt, state=state, answer=answer, visit=visit)
     except pending_requests.Expired:
         return expired_sign_in(request)

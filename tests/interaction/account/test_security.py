@@ -154,7 +154,9 @@ class TestSettingUp:
 
         add(browser)
 
-        assert "was added to your account" in codes.message_to(email)["subject"]
+        assert (
+            "was added to your account" in codes.message_to(email, number=2)["subject"]
+        )  # after that of the new sign-in
 
     def test_a_wrong_code_is_said_at_the_field(self, browser):
         page = browser.get(ADD)

@@ -109,7 +109,10 @@ const run = async (ceremony, { mediation, signal, identifier } = {}) => {
   if (creates(ceremony)) {
     if (field("name")?.value) body.name = field("name").value;
     if (field("password")?.value) body.password = field("password").value;
-  } else if (field("keep_signed_in")?.checked) body.keep_signed_in = true;
+  } else {
+    if (field("keep_signed_in")?.checked) body.keep_signed_in = true;
+    if (field("remember")?.checked) body.remember = true;
+  }
   const next = await post(root.dataset.verify, body);
   location.assign(root.dataset.next ?? next.redirect_to);
 };

@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.events import Event
 from audit.models import Entry
+from identity.http import browser_names
 from identity.sessions.models import Session
 from interaction.connectors.providers import registry
 from interaction.journeys.account import activity as reading
-from interaction.pages import browsers
 from interaction.pages.views.account import shared
 from interaction.social.offers import get_offers
 
@@ -31,7 +31,7 @@ def activity(request: HttpRequest, session: Session) -> HttpResponse:
 def _describe(entry: Entry, names: dict[str, str]) -> dict[str, object]:
     way = _WAYS.get(Event(entry.key))
     return {
-        "name": browsers.describe(entry.user_agent),
+        "name": browser_names.describe(entry.user_agent),
         "way": str(way) if way else gettext("With %(provider)s") % {"provider": _get_provider(entry, names)},
         "ip": entry.ip,
         "at": entry.created_at,

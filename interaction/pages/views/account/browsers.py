@@ -4,9 +4,9 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
+from identity.http import browser_names
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
-from interaction.pages import browsers as names
 from interaction.pages import labels
 from interaction.pages.views.account import shared
 
@@ -37,7 +37,7 @@ def browsers(request: HttpRequest, session: Session) -> HttpResponse:
 def _describe(session: Session) -> dict[str, object]:
     return {
         "id": session.pk,
-        "name": names.describe(session.user_agent),
+        "name": browser_names.describe(session.user_agent),
         "ip": session.ip,
         "signed_in_at": session.known_auth_time,
         "used": labels.last_used(session.last_used_at),

@@ -36,6 +36,7 @@ _CONFIRMED: Final = frozenset(
         *("account-username", "account-email", "account-email-code", "account-phone", "account-phone-code"),
         *("account-password", "account-data", "account-delete", "account-linked"),
         *("account-security", "account-authenticator", "account-backup-codes", "account-passkeys"),
+        "account-remembered",
     )
 )
 _METHODS: Final = ["GET", "HEAD", "POST"]

@@ -31,11 +31,21 @@ _SYSTEMS: Final = (
 
 def describe(user_agent: str) -> str:
     """Return the browser and the system, for example ``Firefox on Windows``."""
-    browser = _find_name(user_agent, _BROWSERS)
-    system = _find_name(user_agent, _SYSTEMS)
-    if browser and system:
+    return translate(get_name(user_agent))
+
+
+def get_name(user_agent: str) -> str:
+    """Return the English name of a browser and its system, or an empty string. It can be stored."""
+    names = (_find_name(user_agent, _BROWSERS), _find_name(user_agent, _SYSTEMS))
+    return " on ".join(name for name in names if name)
+
+
+def translate(name: str) -> str:
+    """Return a name of ``get_name`` in the active language."""
+    browser, _, system = name.partition(" on ")
+    if system:
         return gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
-    return browser or system or gettext("Unknown browser")
+    return browser or gettext("Unknown browser")
 
 
 def _find_name(user_agent: str, names: tuple[tuple[str, str], ...]) -> str:

@@ -1,0 +1,169 @@
+"""Browsers in which a user has signed in, and those in which no second factor is asked for a while.
+
+A browser has a secret for each user, in its cookie ``gatehouse-known``. Only a hash of the secret is stored.
+A sign-in and the removal of a browser lock the user's row first, so that each sees what the other has done.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from audit import context, log
+from audit.events import Event
+from database import ids
+from database.clock import DatabaseNow, seconds_ahead
+from identity.core.errors import ServiceError
+from identity.factors.models import KnownBrowser
+from identity.http import browser_names
+from identity.users.models import User
+
+MOST: Final = 50
+_DAY: Final = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedDevices:
+    """For how many days a tenant lets people skip the second factor in a browser, and since when it does."""
+
+    days: int
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A browser after a sign-in: its secret, the secret that this one replaces, and whether it is new."""
+
+    secret: str
+    replaced: str
+    is_new: bool
+
+
+class NoSuchBrowser(ServiceError):
+    """The user has no remembered browser with this id."""
+
+    status = 404
+    reason = "trusted_device_not_found"
+    message = "trusted device not found"
+
+
+def find(user: User, known: Iterable[str]) -> KnownBrowser | None:
+    """Return the browser of a user with one of these secrets."""
+    hashes = [_hash(secret) for secret in known]
+    if not hashes:
+        return None
+    return KnownBrowser.objects.filter(user=user, token_hash__in=hashes).order_by("-last_seen_at").first()
+
+
+def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBrowser]:
+    """Return the browsers in which a user is not asked for a second factor, the last used first."""
+    if rule is None:
+        return KnownBrowser.objects.none()
+    return KnownBrowser.objects.filter(
+        user=user.pk,
+        user__epoch=F("remembered_epoch"),
+        remembered_until__gt=DatabaseNow(),
+        # A policy that was switched off has ended the time, and a shorter one shortens it.
+        remembered_at__gte=rule.since,
+        remembered_at__gt=seconds_ahead(-rule.days * _DAY),
+    ).order_by("-last_seen_at", "-pk")
+
+
+def is_remembered(user: User, known: Sequence[str], rule: TrustedDevices | None) -> bool:
+    """Return whether a user asked not to be asked for a second factor in the browser with these secrets."""
+    if rule is None or not known:
+        return False
+    return get_remembered(user, rule).filter(token_hash__in=[_hash(secret) for secret in known]).exists()
+
+
+def record(
+    user: User, known: Sequence[str], *, remember: TrustedDevices | None = None, level: int = 0
+) -> Seen:
+    """Record that a user signs in with the browser that has these secrets. The user's row is locked.
+
+    With ``remember``, no second factor is asked for in this browser from now on. It then gets a new secret,
+    so that a copy of its cookie is worth nothing. ``level`` is the level that the second factor has reached.
+    """
+    found = find(user, known)
+    if found is not None and remember is None:
+        KnownBrowser.objects.filter(pk=found.pk).update(**_describe())
+        return Seen(_get_secret(known, found), "", is_new=False)
+    secret = secrets.token_urlsafe(32)
+    columns = _describe() | {"token_hash": _hash(secret)}
+    if remember is not None:
+        columns |= {
+            "remembered_at": DatabaseNow(),
+            "remembered_until": seconds_ahead(remember.days * _DAY),
+            "remembered_epoch": user.epoch,
+            "remembered_level": level,
+        }
+    if found is None:
+        pk = KnownBrowser.objects.create(user=user, first_seen_at=DatabaseNow(), **columns).pk
+        _delete_oldest(user)
+    else:
+        pk = found.pk
+        KnownBrowser.objects.filter(pk=pk).update(**columns)
+    if remember is not None:
+        log.record(Event.TRUSTED_DEVICE_CREATE, user_id=user.pk, id=user.pk, device_id=pk, days=remember.days)
+    return Seen(secret, _get_secret(known, found) if found else "", is_new=found is None)
+
+
+def end_remembered(user: User) -> None:
+    """Ask a user for the second factor again in every browser. The browsers stay known."""
+    KnownBrowser.objects.filter(user=user).exclude(remembered_until=None).update(
+        remembered_at=None, remembered_until=None, remembered_epoch=None, remembered_level=None
+    )
+
+
+@transaction.atomic
+def forget(user: User, browser_id: str) -> None:
+    """Forget one browser of a user. ``browser_id`` may be any text.
+
+    Raises:
+        NoSuchBrowser: the user has no browser with this id.
+
+    """
+    pk: UUID | None = ids.parse(browser_id)
+    _lock(user)
+    if pk is None or not KnownBrowser.objects.filter(user=user, pk=pk).delete()[0]:
+        raise NoSuchBrowser
+    log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, device_id=pk)
+
+
+@transaction.atomic
+def forget_all(user: User) -> None:
+    """Forget all browsers of a user, also those that are merely known."""
+    _lock(user)
+    count, _ = KnownBrowser.objects.filter(user=user).delete()
+    if count:
+        log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, count=count)
+
+
+def _describe() -> dict[str, object]:
+    origin = context.current()
+    name = browser_names.get_name(origin.user_agent)
+    return {"label": name, "ip": origin.ip, "last_seen_at": DatabaseNow()}
+
+
+def _lock(user: User) -> None:
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+
+
+def _delete_oldest(user: User) -> None:
+    latest = KnownBrowser.objects.filter(user=user).order_by("-last_seen_at", "-pk")
+    if oldest := list(latest.values_list("pk", flat=True)[MOST:]):
+        KnownBrowser.objects.filter(pk__in=oldest).delete()
+
+
+def _get_secret(known: Iterable[str], browser: KnownBrowser) -> str:
+    return next(secret for secret in known if _hash(secret) == browser.token_hash)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

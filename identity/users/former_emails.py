@@ -1,0 +1,37 @@
+"""Addresses that users had before, which still get notices for a week: a change may be a thief's."""
+
+from typing import Final
+
+from database.clock import DatabaseNow, seconds_ahead
+from identity.users.identifiers import Kind
+from identity.users.models import FormerEmail, User
+from identity.users.user_data import UserData
+
+SECONDS: Final = 7 * 24 * 3600
+
+
+def keep(before: User) -> None:
+    """Keep the proven email of a user who now has another one or none."""
+    if before.email_key and before.has_proven(Kind.EMAIL):
+        FormerEmail.objects.create(
+            user=before, email=before.email, email_key=before.email_key, replaced_at=DatabaseNow()
+        )
+
+
+def find(user: User) -> list[str]:
+    """Return the emails that a user had within the last week, except those that somebody has now."""
+    rows = FormerEmail.objects.filter(user=user, replaced_at__gt=seconds_ahead(-SECONDS))
+    former = dict(rows.order_by("replaced_at").values_list("email_key", "email"))
+    if not former:
+        return []
+    taken = set(User.objects.filter(email_key__in=former).values_list("email_key", flat=True))
+    return [email for key, email in former.items() if key not in taken]
+
+
+def _end(user: User) -> None:
+    FormerEmail.objects.filter(user=user).delete()
+
+
+USER_DATA: Final = [
+    UserData(model="users.FormerEmail", reason="the address was the previous owner's", end=_end)
+]

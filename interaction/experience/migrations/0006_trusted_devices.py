@@ -1,0 +1,18 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    kind = "expand"
+
+    dependencies = [
+        ('experience', '0005_factors'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='signinexperience',
+            name='trusted_devices_since',
+            field=models.DateTimeField(null=True),
+        ),
+    ]

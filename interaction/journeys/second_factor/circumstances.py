@@ -1,0 +1,141 @@
+"""The circumstances of a sign-in: whether its browser is remembered, and what is unusual."""
+
+from dataclasses import replace
+from typing import Final
+
+from audit import context
+from audit.events import Event
+from audit.models import Entry
+from database.clock import seconds_ahead
+from identity.core import tenancy
+from identity.factors import browsers, countries
+from identity.factors.browsers import Seen
+from identity.factors.kinds import FactorType
+from identity.factors.levels import Level
+from identity.factors.needed import POLICIES, Need, Way
+from identity.sessions.known_users import KnownUsers
+from identity.users import credentials, typed
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from identity.users.notices import Notice, notify
+from interaction.experience import factor_settings
+from interaction.experience.models import SignInExperience
+from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor.sign_ins import SignIn, Visit
+
+_DAY: Final = 24 * 3600
+_FAILURES: Final = (Event.SIGN_IN_PASSWORD.value, Event.SIGN_IN_CODE.value)
+
+
+def judge(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> SignIn:
+    """Return a sign-in with its circumstances. Those of a stored one are found only once.
+
+    It reads nothing if the tenant has neither trusted devices nor adaptive factors.
+    """
+    if not _can_be_asked(user, sign_in, experience):
+        return replace(sign_in, is_remembered=False, risks=sign_in.risks or ())
+    risks = sign_in.risks
+    if risks is None:
+        risks = _find_risks(user, experience, visit) if experience.has_adaptive_factors else ()
+    asked = set(sign_in.finishing.reasons) if sign_in.finishing else set()
+    # What a policy has asked for once is proven, although another tab has remembered the browser meanwhile.
+    is_remembered = not asked & POLICIES and _is_remembered(user, experience, visit)
+    return replace(sign_in, is_remembered=is_remembered, risks=risks)
+
+
+def check(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> None:
+    """Check that a remembered browser is still remembered. The user's row is locked.
+
+    Raises:
+        credentials.FactorsChanged: it was forgotten meanwhile.
+
+    """
+    if sign_in.is_remembered and not _is_remembered(user, experience, visit):
+        raise credentials.FactorsChanged
+
+
+def record(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> KnownUsers | None:
+    """Record the browser and the country of a sign-in, and mail the user about a new browser.
+
+    Return what the browser's cookie holds from now on, or None if the tenant records no browsers.
+    """
+    if not experience.records_browsers:
+        return None
+    origin = context.current()
+    if experience.has_adaptive_factors and origin.country:
+        countries.record(user, origin.country)
+    seen = browsers.record(
+        user,
+        visit.known.browser_secrets,
+        remember=experience.trusted_devices if _may_remember(sign_in) else None,
+        level=sign_in.level,
+    )
+    if seen.is_new:
+        _notify(user, sign_in, experience)
+    return _add(visit.known, seen)
+
+
+def may_remember(experience: SignInExperience, need: Need) -> bool:
+    """Return whether the user may ask not to be asked for these factors in this browser again."""
+    return experience.trusted_devices is not None and bool({*need.methods} - {FactorType.BACKUP_CODE})
+
+
+def _add(known: KnownUsers, seen: Seen) -> KnownUsers:
+    return known.with_secret(seen.secret, replaced=seen.replaced)
+
+
+def _notify(user: User, sign_in: SignIn, experience: SignInExperience) -> None:
+    is_mailed = experience.has_sign_in_notice and sign_in.way != Way.REGISTER
+    if is_mailed and Kind.EMAIL in user.get_proven_addresses():
+        notify(user, Notice.NEW_SIGN_IN)
+
+
+def _may_remember(sign_in: SignIn) -> bool:
+    """Return whether the user may skip the factor that was just proven. A backup code is for emergencies."""
+    return sign_in.remember and sign_in.second not in {None, FactorType.BACKUP_CODE}
+
+
+def _can_be_asked(user: User, sign_in: SignIn, experience: SignInExperience) -> bool:
+    if sign_in.level > Level.ONE or sign_in.way in {Way.REGISTER, Way.RECOVERY}:
+        return False
+    if experience.trusted_devices is None and not experience.has_adaptive_factors:
+        return False
+    policy = experience.factor_policy
+    return bool(people.get_person(user, policy).get_usable(policy, sign_in.entered))
+
+
+def _is_remembered(user: User, experience: SignInExperience, visit: Visit) -> bool:
+    """Return whether the browser is remembered, and the request does not ask for the whole sign-in."""
+    if visit.pending is not None and visit.pending.max_age == 0:
+        return False
+    return browsers.is_remembered(user, visit.known.browser_secrets, experience.trusted_devices)
+
+
+def _find_risks(user: User, experience: SignInExperience, visit: Visit) -> tuple[str, ...]:
+    settings = factor_settings.complete("adaptive_mfa", experience.adaptive_mfa)
+    country = context.current().country
+    found = {
+        "new_browser": settings["new_browser"] and browsers.find(user, visit.known.browser_secrets) is None,
+        "new_country": settings["new_country"] and bool(country) and countries.is_new(user, country),
+        "inactive": _is_inactive(user, settings["inactive_days"]),
+        "recent_failures": _has_failures(user, settings["recent_failures"]),
+    }
+    return tuple(risk for risk, is_found in found.items() if is_found)
+
+
+def _is_inactive(user: User, days: int) -> bool:
+    users = User.objects.filter(pk=user.pk, last_sign_in_at__lt=seconds_ahead(-days * _DAY))
+    return users.exists()
+
+
+def _has_failures(user: User, number: int) -> bool:
+    """Return whether so many sign-ins with the identifiers of a user failed within a day."""
+    keys = typed.get_subject([user]).identifier_keys
+    failed = Entry.objects.filter(
+        tenant_id=tenancy.active_id(),
+        identifier_key__in=keys,
+        key__in=_FAILURES,
+        created_at__gt=seconds_ahead(-_DAY),
+        payload__result="failed",
+    )
+    return len(failed.values_list("pk")[:number]) >= number

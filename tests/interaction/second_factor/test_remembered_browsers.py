@@ -1,0 +1,323 @@
+"""Browsers in which no second factor is asked for a while, and what ends that."""
+
+import html
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from identity.factors import browsers, services
+from identity.factors.models import KnownBrowser
+from identity.factors.needed import Way
+from identity.sessions import known_users
+from identity.sessions.known_users import KnownUsers
+from identity.sessions.models import Session
+from identity.users import credentials
+from identity.users import services as users
+from identity.users.models import User
+from interaction.experience import services as experience
+from interaction.experience.models import SignInExperience
+from interaction.journeys.second_factor import circumstances
+from interaction.journeys.second_factor.sign_ins import SignIn, Visit
+from tests.support import audit_log, management
+from tests.support.factors import (
+    BACKUP,
+    NEXT,
+    TOTP,
+    enrol,
+    give_backup_codes,
+    half,
+    has_session,
+    switch_on,
+)
+from tests.support.forms import forms
+from tests.support.management import result_of
+
+MINE = "/api/my-account/trusted-devices"
+
+
+def trust(world, *, days=30, is_on=True):
+    with world.active():
+        experience.change({"trusted_device_policy": {"enabled": is_on, "duration_days": days}})
+
+
+@pytest.fixture
+def user(acme):
+    return acme.user()
+
+
+@pytest.fixture
+def app(acme, user):
+    """The authenticator of the user, in a tenant in which browsers can be remembered."""
+    switch_on(acme)
+    trust(acme)
+    return enrol(acme, user)
+
+
+def remembering(world, user, app):
+    """A browser in which the user asked not to be asked again, and is signed in with both factors."""
+    browser = world.browser()
+    assert half(browser, user)["next"]["may_remember"] is True
+    answer = browser.post(TOTP, json={"code": app.code(), "remember": True})
+    assert has_session(answer), answer.text
+    return browser
+
+
+def signed_out(browser):
+    """The same browser, of which only the cookie of known users is left."""
+    return with_cookie(browser.world.browser(), known(browser))
+
+
+def is_asked(browser, user):
+    """Sign in again, and return whether the second factor is asked for."""
+    answer = browser.sign_in(user)
+    assert answer.status_code == 200, answer.text
+    return not has_session(answer)
+
+
+def known(browser):
+    """The cookie of a browser, by its name."""
+    return next(item for item in browser.http.cookies.jar if "gatehouse-known" in item.name)
+
+
+def with_cookie(browser, cookie, name=""):
+    browser.http.cookies.set(name or cookie.name, cookie.value)
+    return browser
+
+
+class TestRemembering:
+    def test_decision_M35_the_next_sign_in_is_of_level_1_and_remembered(self, acme, user, app):
+        browser = signed_out(remembering(acme, user, app))
+
+        assert not is_asked(browser, user)
+
+        with acme.active():
+            session = Session.objects.latest("updated_at")
+        assert (session.level, session.remembered, session.amr) == (1, True, ["pwd"])
+        assert session.second_factor_at is None
+        entry = audit_log.last(acme, "SignIn.Password")
+        assert (entry.payload["remembered"], entry.payload["factors"]) == (True, [])
+
+    def test_decision_M35_nothing_is_remembered_unless_asked(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+        assert has_session(browser.post(TOTP, json={"code": app.code()}))
+
+        assert is_asked(browser, user)
+
+    def test_decision_M35_it_is_ignored_with_a_backup_code(self, acme, user, app):
+        code = give_backup_codes(acme, user)[0]
+        browser = acme.browser()
+        half(browser, user)
+        assert has_session(browser.post(BACKUP, json={"code": code, "remember": True}))
+
+        assert is_asked(browser, user)
+
+    def test_decision_M35_it_is_ignored_while_the_policy_is_off(self, acme, user):
+        app = enrol(switch_on(acme), user)
+        browser = acme.browser()
+        assert half(browser, user)["next"]["may_remember"] is False
+        assert has_session(browser.post(TOTP, json={"code": app.code(), "remember": True}))
+        trust(acme)
+
+        assert is_asked(browser, user)
+
+    def test_decision_M49_next_tells_that_it_may_be_remembered(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+
+        assert browser.get(NEXT).json()["result"]["may_remember"] is True
+
+    def test_decision_M38_prompt_login_asks_for_both_steps(self, acme, user, app):
+        client, browser = acme.application(), remembering(acme, user, app)
+        place = browser.authorize(client, prompt="login").headers["Location"]
+
+        answer = browser.sign_in(user, interaction=place.partition("interaction=")[2])
+
+        assert not has_session(answer)
+
+    def test_decision_M43_a_remembered_session_proves_nothing(self, acme, user, app):
+        browser = signed_out(remembering(acme, user, app))
+        assert not is_asked(browser, user)
+
+        refused = browser.http.delete(f"{acme.address}{MINE}")
+
+        assert (refused.status_code, refused.json()["result"]["reason"]) == (403, "confirm_needed")
+
+    def test_decision_M35_the_page_has_an_unticked_box(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+        page = browser.get("/sign-in/second-factor")
+        assert page.status_code == 200
+        [form] = [one for one in forms(page) if "code" in one.fields]
+
+        done = form.submit(browser, code=app.code(), remember="on")
+
+        assert "Don't ask here again for 30 days" in html.unescape(page.text)
+        assert "checked" not in page.text
+        assert has_session(done)
+        assert not is_asked(browser, user)
+
+    def test_decision_M35_no_box_for_a_backup_code_or_without_the_policy(self, acme, user, app):
+        give_backup_codes(acme, user)
+        browser = acme.browser()
+        half(browser, user)
+        backup = browser.get("/sign-in/second-factor?with=BackupCode")
+        trust(acme, is_on=False)
+        off = browser.get("/sign-in/second-factor")
+
+        assert 'name="remember"' not in backup.text
+        assert 'name="remember"' not in off.text
+
+    def test_decision_M7_a_user_has_at_most_50_browsers(self, acme, user, app):
+        with acme.active():
+            for number in range(50):
+                at = timezone.now() - timedelta(days=50 - number)
+                token_hash = f"{number:02}"
+                KnownBrowser.objects.create(
+                    user=user, token_hash=token_hash, first_seen_at=at, last_seen_at=at
+                )
+
+        remembering(acme, user, app)
+
+        with acme.active():
+            left = KnownBrowser.objects.order_by("last_seen_at").values_list("token_hash", flat=True)
+            assert len(left) == 50
+            assert left[0] == "01"
+
+
+def change_password(acme, user):
+    credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+
+
+def suspend(acme, user):
+    users.suspend(User.objects.get(pk=user.pk))
+    users.suspend(User.objects.get(pk=user.pk), suspended=False)
+
+
+def add_and_remove(acme, user):
+    enrol(acme, user)
+    services.remove(user, services.get_factors(user)[-1].id)
+
+
+def switch_off_and_on(acme, user):
+    trust(acme, is_on=False)
+    trust(acme)
+
+
+def shorten(acme, user):
+    KnownBrowser.objects.update(remembered_at=timezone.now() - timedelta(days=2))
+    trust(acme, days=1)
+
+
+def let_it_expire(acme, user):
+    KnownBrowser.objects.update(remembered_until=timezone.now())
+
+
+def move_epoch(acme, user):
+    User.objects.filter(pk=user.pk).update(epoch=user.epoch + 7)
+
+
+def forget_all(acme, user):
+    browsers.forget_all(user)
+
+
+ENDS = [
+    suspend, add_and_remove, switch_off_and_on, shorten, let_it_expire, move_epoch, forget_all,
+]  # fmt: skip
+
+
+class TestTheEnd:
+    @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
+    def test_decision_M35_it_ends(self, acme, user, app, end):
+        browser = remembering(acme, user, app)
+        with acme.active():
+            end(acme, user)
+
+        assert is_asked(browser, user)
+
+    def test_case_MT27_after_a_new_password(self, acme, user, app):
+        browser = remembering(acme, user, app)
+        with acme.active():
+            change_password(acme, user)
+
+        assert not has_session(browser.sign_in(user, password="an other 1 entirely"))
+
+    def test_case_MT27_the_cookie_of_another_user(self, acme, user, app):
+        other = acme.user()
+        enrol(acme, other)
+        browser = remembering(acme, user, app)
+
+        assert is_asked(browser, other)
+
+    def test_case_MT27_the_cookie_in_another_tenant(self, acme, rival, user, app):
+        browser = remembering(acme, user, app)
+        switch_on(rival)
+        trust(rival)
+        theirs = rival.user()
+        enrol(rival, theirs)
+        cookie = known(browser)
+        name = cookie.name.replace(acme.tenant.slug, rival.tenant.slug)
+
+        assert is_asked(with_cookie(rival.browser(), cookie, name), theirs)
+
+    def test_case_MT27_a_copy_that_was_stolen_before_forget_all(self, acme, user, app):
+        browser = remembering(acme, user, app)
+        stolen = known(browser)
+        assert browser.http.delete(f"{acme.address}{MINE}").status_code == 200
+
+        assert is_asked(with_cookie(acme.browser(), stolen), user)
+        assert is_asked(browser, user)
+
+    def test_case_MT27_a_copy_that_was_planted_before_it_was_remembered(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+        assert has_session(browser.post(TOTP, json={"code": app.code()}))
+        copied = known(browser)
+        half(browser, user)
+        assert has_session(browser.post(TOTP, json={"code": app.code(), "remember": True}))
+
+        assert is_asked(with_cookie(acme.browser(), copied), user)
+        assert not is_asked(browser, user)
+
+
+class TestTheList:
+    def test_decision_M50_a_user_lists_and_forgets_browsers(self, acme, user, app):
+        browser = remembering(acme, user, app)
+
+        [shown] = result_of(browser.get(MINE))["data"]
+        gone = browser.http.delete(f"{acme.address}{MINE}/{shown['id']}")
+        again = browser.http.delete(f"{acme.address}{MINE}/{shown['id']}")
+
+        assert shown.keys() == {"id", "name", "ip", "first_seen_at", "last_seen_at", "remembered_until"}
+        assert (gone.status_code, again.status_code) == (200, 404)
+        assert is_asked(browser, user)
+        assert len(audit_log.entries(acme, "TrustedDevice.Create")) == 1
+        assert len(audit_log.entries(acme, "TrustedDevice.Delete")) == 1
+
+    def test_decision_M46_an_administrator_lists_and_forgets_browsers(self, acme, user, app):
+        browser, admin = remembering(acme, user, app), management.superuser(acme)
+        path = f"/users/{user.pk}/trusted-devices"
+
+        listed = result_of(admin.get(path))["data"]
+        gone = admin.delete(f"{path}/{listed[0]['id']}")
+        all_gone = admin.delete(path)
+
+        assert len(listed) == 1
+        assert (gone.status_code, all_gone.status_code) == (200, 200)
+        assert is_asked(browser, user)
+
+
+class TestRaces:
+    def test_decision_M62_a_browser_that_is_forgotten_meanwhile_is_asked(self, acme, user, app):
+        browser = remembering(acme, user, app)
+        secrets = known_users.parse(known(browser).value).browser_secrets
+        with acme.active():
+            here = SignInExperience.objects.get()
+            visit = Visit("", None, None, KnownUsers(browser_secrets=secrets))
+            judged = circumstances.judge(user, SignIn(way=Way.PASSWORD, amr=["pwd"]), here, visit)
+            assert judged.is_remembered
+            browsers.forget_all(user)
+
+            with pytest.raises(credentials.FactorsChanged):
+                circumstances.check(user, judged, here, visit)

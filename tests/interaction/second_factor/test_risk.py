@@ -1,0 +1,205 @@
+"""Asking for the second factor because a sign-in is unusual, and the notice about a new browser."""
+
+import re
+import time
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from identity.factors import countries
+from identity.users import credentials
+from identity.users import services as users
+from identity.users.models import FormerEmail, User
+from interaction.experience import services as experience
+from interaction.verification import outgoing
+from tests.interaction.second_factor.test_remembered_browsers import is_asked, signed_out, trust
+from tests.support import audit_log, second
+from tests.support.cast import World
+from tests.support.codes import messages_to, new_email
+from tests.support.factors import TOTP, enrol, half, has_session, switch_on
+
+OFF = {
+    "new_browser": False,
+    "new_country": False,
+    "inactive_days": 365,
+    "recent_failures": 100,
+}
+
+
+def adapt(world: World, **rules):
+    with world.active():
+        experience.change({"adaptive_mfa": {"enabled": True} | OFF | rules})
+
+
+def sign_in(browser, user, app, **fields):
+    half(browser, user)
+    answer = browser.post(TOTP, json={"code": app.code(), **fields})
+    assert has_session(answer), answer.text
+
+
+@pytest.fixture
+def user(acme):
+    return acme.user()
+
+
+@pytest.fixture
+def app(acme, user):
+    """The authenticator of a user who is asked for it only if a sign-in is unusual."""
+    return enrol(switch_on(acme), user, two_step=False)
+
+
+class TestRisk:
+    def test_decision_M36_a_new_browser_is_asked_and_a_known_one_is_not(self, acme, user, app):
+        adapt(acme, new_browser=True)
+        browser = acme.browser()
+
+        sign_in(browser, user, app)
+
+        assert not is_asked(signed_out(browser), user)
+        assert is_asked(acme.browser(), user)
+        entry = audit_log.last(acme, "Risk.Detected")
+        assert entry.payload["reasons"] == ["new_browser"]
+        assert entry.user_id == str(user.pk)
+
+    def test_decision_M36_next_tells_the_reason(self, acme, user, app):
+        adapt(acme, new_browser=True)
+
+        assert half(acme.browser(), user)["next"]["reasons"] == ["risk:new_browser"]
+
+    def test_decision_M36_it_asks_nobody_without_a_factor(self, acme, user):
+        switch_on(acme, "Totp")
+        adapt(acme, new_browser=True)
+
+        assert not is_asked(acme.browser(), user)
+
+    def test_decision_M36_it_is_off_by_default(self, acme, user, app):
+        assert not is_asked(acme.browser(), user)
+
+    def test_decision_M36_a_remembered_browser_is_asked_too(self, acme, user, app):
+        trust(acme)
+        adapt(acme, new_browser=True)
+        browser = acme.browser()
+        sign_in(browser, user, app, remember=True)
+        assert not is_asked(signed_out(browser), user)
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(last_sign_in_at=timezone.now() - timedelta(days=9))
+        adapt(acme, inactive_days=8)
+
+        assert is_asked(signed_out(browser), user)
+
+    def test_decision_M36_after_a_long_time(self, acme, user, app):
+        adapt(acme, inactive_days=8)
+        assert not is_asked(acme.browser(), user)
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(last_sign_in_at=timezone.now() - timedelta(days=9))
+
+        assert half(acme.browser(), user)["next"]["reasons"] == ["risk:inactive"]
+
+    def test_decision_M36_after_failures(self, acme, user, app):
+        adapt(acme, recent_failures=2)
+        acme.browser().sign_in(user, password="wrong 1 password")
+        assert not is_asked(acme.browser(), user)
+        acme.browser().sign_in(user, password="wrong 1 password")
+
+        assert half(acme.browser(), user)["next"]["reasons"] == ["risk:recent_failures"]
+
+    def test_decision_M36_the_reason_stays_until_the_factor_is_proven(self, acme, user, app):
+        adapt(acme, recent_failures=1)
+        acme.browser().sign_in(user, password="wrong 1 password")
+        browser = acme.browser()
+        half(browser, user)
+        adapt(acme, recent_failures=50)
+
+        assert browser.post("/api/interaction/mfa/skip", json={}).status_code == 403
+        assert has_session(browser.post(TOTP, json={"code": app.code()}))
+
+
+@pytest.fixture(scope="module")
+def proxied(address):
+    """A server behind a proxy that the tests are, which tells the country."""
+    with second.running(TRUSTED_PROXIES="127.0.0.1", COUNTRY_HEADER="X-Country") as running:
+        yield running
+
+
+class TestCountries:
+    def at(self, world, address, country):
+        browser = world.at(address).browser()
+        browser.http.headers["X-Country"] = country
+        return browser
+
+    def test_decision_M36_a_new_country_is_asked(self, acme, user, app, proxied):
+        adapt(acme, new_country=True)
+        assert not is_asked(self.at(acme, proxied, "DE"), user)  # nothing to compare with
+
+        assert not is_asked(self.at(acme, proxied, "de"), user)
+        assert not is_asked(self.at(acme, proxied, "XX"), user)
+        answer = half(self.at(acme, proxied, "FR"), user)
+
+        assert answer["next"]["reasons"] == ["risk:new_country"]
+
+    def test_decision_M36_a_country_is_believed_from_a_proxy_only(self, acme, user, app):
+        adapt(acme, new_country=True)
+        with acme.active():
+            countries.record(user, "DE")
+        browser = acme.browser()
+        browser.http.headers["X-Country"] = "FR"
+
+        assert not is_asked(browser, user)
+
+
+class TestTheNotice:
+    @pytest.fixture
+    def mailed(self, reachable):
+        return reachable.user(email=new_email(), email_verified=True)
+
+    def test_decision_M36_a_sign_in_from_a_new_browser_is_mailed(self, reachable, mailed):
+        switch_on(reachable, "Totp")
+        browser = reachable.browser()
+        browser.http.headers["User-Agent"] = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Firefox/130.0"
+        assert not is_asked(browser, mailed)
+        assert not is_asked(signed_out(browser), mailed)
+
+        [message] = notices_to(mailed.email, 1)
+
+        assert message["interaction_type"] == "notice_new_sign_in"
+        text = message["body"]
+        assert "Browser: Firefox on Linux" in text
+        assert "Network address: 127.0.0.1" in text
+        assert re.search(r"Time: \d+ \w+ \d{4}, \d\d:\d\d UTC", text)
+        assert "If this wasn't you" in text
+        assert "http" not in text
+
+    def test_decision_M36_not_without_factors_and_not_if_it_is_off(self, reachable, mailed):
+        assert not is_asked(reachable.browser(), mailed)
+        switch_on(reachable, "Totp")
+        with reachable.active():
+            experience.change({"account": {"sign_in_notice": False}})
+        assert not is_asked(reachable.browser(), mailed)
+
+        assert notices_to(mailed.email, 0) == []
+
+    def test_decision_M54_the_old_address_is_told_for_a_week(self, reachable, mailed):
+        old, new = mailed.email, new_email()
+        with reachable.active():
+            users.change(mailed, {"email": new})
+            credentials.set_password(mailed, "an other 1 entirely")
+        assert [one["interaction_type"] for one in notices_to(old, 1)] == ["notice_password_changed"]
+        assert [one["interaction_type"] for one in notices_to(new, 1)] == ["notice_password_changed"]
+        with reachable.active():
+            FormerEmail.objects.update(replaced_at=timezone.now() - timedelta(days=8))
+            credentials.set_password(User.objects.get(pk=mailed.pk), "a third 1 entirely")
+
+        assert len(notices_to(new, 2)) == 2
+        assert len(notices_to(old, 1)) == 1
+
+
+def notices_to(address, number):
+    """The notices to an address, once there are so many."""
+    outgoing.send_due()
+    for _ in range(50):
+        found = [one for one in messages_to(address) if one["interaction_type"].startswith("notice_")]
+        if len(found) >= number:
+            break
+        time.sleep(0.1)
+    return found
