@@ -46,7 +46,9 @@ def page(ceremony, more="", fields=""):
 
 
 class Service:
-    """A relying party in memory."""
+    """A relying party in memory. ``permissions`` is the policy that a front server adds to its pages."""
+
+    permissions = ""
 
     def __init__(self):
         self.user, self.browser = uuid4(), "a" * 64
@@ -94,7 +96,6 @@ class Service:
 @pytest.fixture
 def service(settings):
     running = Service()
-    running.permissions = ""
 
     class Handler(BaseHTTPRequestHandler):
         pages: dict[str, str] = {}
