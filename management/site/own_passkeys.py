@@ -33,8 +33,7 @@ _ADD = Operation(
 _RENAME = Operation("rename", _("Rename passkey"), _("Only this list shows the name."), lambda _: "")
 _REMOVE = Operation(
     "remove", _("Remove passkey"),
-    _("The passkey can no longer sign in. Sessions that it started end, also this one. Delete it from your "
-      "device, too."),
+    _("The passkey can no longer sign in, and sessions that it started end. Delete it from your device too."),
     lambda _: "", form=PasswordForm, is_destructive=True,
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; form-action
 WORDS = (
     'data-say-cancelled="Nothing happened. Try again." data-say-known="You have this passkey already." '
     'data-say-refused="This passkey was not accepted." data-say-failed="That did not work." '
-    'data-say-offline="No connection." data-say-over="Start again."'
+    'data-say-policy="A policy forbids it." data-say-offline="No connection." data-say-over="Start again."'
 )
 
 
@@ -46,7 +46,9 @@ def page(ceremony, more="", fields=""):
 
 
 class Service:
-    """A relying party in memory."""
+    """A relying party in memory. ``permissions`` is the policy that a front server adds to its pages."""
+
+    permissions = ""
 
     def __init__(self):
         self.user, self.browser = uuid4(), "a" * 64
@@ -102,6 +104,8 @@ def service(settings):
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Security-Policy", POLICY)
+            if running.permissions:
+                self.send_header("Permissions-Policy", running.permissions)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -192,6 +196,16 @@ def test_case_MT16_a_device_that_verifies_nobody_cannot_sign_in(service, opened)
 
     expect(window.get_by_role("alert")).to_have_text("Nothing happened. Try again.")
     assert service.seen[-1] == ("options", "sign_in")
+
+
+@pytest.mark.parametrize(("verb", "ceremony"), [("get", "sign_in"), ("create", "set_up")])
+def test_decision_M57_a_policy_that_forbids_passkeys_is_named(service, opened, verb, ceremony):
+    service.permissions = f"publickey-credentials-{verb}=()"
+    window, _ = opened(page("sign_in"))
+
+    press(window, ceremony)
+
+    expect(window.get_by_role("alert")).to_have_text("A policy forbids it.")
 
 
 def test_decision_M25_a_device_registers_once(service, opened):

@@ -17,6 +17,7 @@ from database import ids
 from identity.core import tenancy
 from management.site import charts, entry_subjects, statistics
 from management.site.charts import Subject
+from tests.support import factors
 
 SUBJECT = Subject("x", "X", {})
 
@@ -281,3 +282,16 @@ class TestSubjects:
             monkeypatch.setattr(entry_subjects, "_MAX_READ", 4)
 
             assert "ada" not in set(entry_subjects.find_subjects(hashed).values())
+
+
+def test_decision_M52_the_users_with_a_second_factor_have_a_card(acme, operator):
+    factors.switch_on(acme, "Totp")
+    acme.user()
+    before = operator.get("/admin/").text
+    factors.enrol(acme, acme.user())
+
+    shown = operator.get("/admin/").text
+
+    assert "Users with a second factor" not in before
+    assert "Users with a second factor" in shown
+    assert "50% of all users" in shown
