@@ -16,6 +16,8 @@ OPEN: dict[str, object] = {
     "refresh_token_idle_seconds": None,
     "refresh_token_absolute_seconds": None,
     "default_max_age": None,
+    "required_acr": "",
+    "default_acr_values": [],
     **dict.fromkeys(("client_uri", "logo_uri", "policy_uri", "tos_uri", "initiate_login_uri"), ""),
     "contacts": [],
 }

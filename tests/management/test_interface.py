@@ -143,6 +143,7 @@ NESTED: Final = {
         *("allowed_role_ids", "allowed_organization_ids", "custom_claims"),
         *("id_token_signed_response_alg", "userinfo_signed_response_alg"),
         *("refresh_token_idle_seconds", "refresh_token_absolute_seconds", "default_max_age"),
+        *("required_acr", "default_acr_values"),
         *("client_uri", "logo_uri", "policy_uri", "tos_uri", "contacts", "initiate_login_uri"),
     },
     "client_id_metadata_documents": {"enabled", "hosts"},
