@@ -45,7 +45,7 @@ def close_browsers() -> None:
 
 
 @cache
-def _hash_of_the_password() -> str:
+def hash_of_the_password() -> str:
     """A hash takes longer than the rest of a test's preparations."""
     return passwords.hash_password(PASSWORD)
 
@@ -86,7 +86,7 @@ class World:
 
     def user(self, username: str = "", **fields: Any) -> User:
         if not {"password", "password_hash"} & fields.keys():
-            fields["password_hash"] = _hash_of_the_password()
+            fields["password_hash"] = hash_of_the_password()
         with self.active():
             return users.create(username=username or f"u-{secrets.token_hex(4)}", **fields)
 
