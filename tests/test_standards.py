@@ -23,6 +23,7 @@ DOCUMENTS = (
         "RFC 9207",
         "RFC 9700",
     ),
+    *("WebAuthn Level 3", "RFC 8176", "RFC 6238", "NIST SP 800-63B-4"),
 )
 # RFC 2119. What is absolute has to be held by a test wherever it applies.
 ABSOLUTE = {"MUST", "MUST NOT", "REQUIRED", "SHALL", "SHALL NOT"}
