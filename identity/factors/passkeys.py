@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable
 from typing import Final
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -11,7 +10,6 @@ from django.db.models import F, QuerySet
 from audit import log
 from audit.events import Event
 from database.clock import DatabaseNow
-from identity.core.errors import Invalid
 from identity.factors import relying_party
 from identity.factors.ceremonies import NewPasskey, ProvenPasskey, StoredPasskey
 from identity.factors.ceremony_options import Descriptor
@@ -24,7 +22,6 @@ from identity.submissions import used_once
 from identity.users.models import User
 
 MOST: Final = 20
-MAX_NAME: Final = 64
 
 
 def hash_id(credential_id: str) -> str:
@@ -122,24 +119,6 @@ def record_use(passkey: Passkey, proven: ProvenPasskey) -> None:
     if not changed:
         was_removed = not Passkey.objects.filter(pk=passkey.pk).exists()
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
-
-
-@transaction.atomic
-def rename(user: User, passkey_id: UUID, name: str) -> Passkey:
-    """Give a passkey of a user another name.
-
-    Raises:
-        Passkey.DoesNotExist: the user has no such passkey.
-        Invalid: the name is too long.
-
-    """
-    if len(name) > MAX_NAME:
-        raise Invalid("name", f"must have at most {MAX_NAME} characters")
-    passkey = Passkey.objects.select_for_update(no_key=True).get(user=user, pk=passkey_id)
-    passkey.name = name
-    passkey.save(update_fields=["name"])
-    log.record(Event.MFA_RENAME, user_id=user.pk, id=passkey.pk, type=FactorType.WEBAUTHN.value)
-    return passkey
 
 
 def _spend(challenge: AcceptedChallenge) -> None:

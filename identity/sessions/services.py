@@ -238,6 +238,19 @@ def step_up(session: Session, *, amr: list[str], level: int) -> str | None:
     return token
 
 
+def record_password(session: Session) -> str | None:
+    """Store that the user entered the password in a session, and return the new secret for its cookie.
+
+    None if the session has ended meanwhile.
+    """
+    token, now = secrets.token_urlsafe(32), timezone.now()
+    changes = {"token_hash": _hash(token), "password_confirmed_at": now}
+    if not Session.objects.filter(pk=session.pk, ended_at=None).update(**changes):
+        return None
+    session.password_confirmed_at = now
+    return token
+
+
 def renew(session: Session) -> str:
     """Move a session to the new epoch of its user, and return the new secret for its cookie.
 

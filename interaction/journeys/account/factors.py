@@ -1,6 +1,7 @@
 """The second factors of a signed-in user: a list, and changes that need a fresh proof."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,6 +15,7 @@ from identity.factors.policy import Policy, Prompt
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
+from identity.users.factor_bits import FIRST_PASSKEY
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
@@ -21,6 +23,8 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import authenticator_setup, backup, confirming, people
 from interaction.journeys.second_factor.authenticator_setup import Offer
+from interaction.journeys.second_factor.confirming import Renewed
+from interaction.social.models import SocialIdentity
 
 
 class FactorRequired(FactorError):
@@ -29,6 +33,14 @@ class FactorRequired(FactorError):
     status = 403
     reason = "factor_required"
     message = "a second factor is required here: set up another one first"
+
+
+class NoWayIn(FactorError):
+    """The user has no other way to sign in than this passkey."""
+
+    status = 403
+    reason = "no_way_in"
+    message = "this is the only way to sign in: set a password first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +103,11 @@ def begin_authenticator(session: Session, *, again: str = "") -> Offer:
     return authenticator_setup.new_offer(session.user, experience, binding=binding)
 
 
-def add_authenticator(
-    session: Session, *, enrolment: str, code: str, name: str, password: str
-) -> tuple[str, int | None]:
+def add_authenticator(session: Session, *, enrolment: str, code: str, name: str, password: str) -> Renewed:
     """Set up an authenticator, which is asked for from the next sign-in on.
 
-    With the first factor, the user's other browsers are signed out. Returns the new secret of this browser's
-    session, which reaches the level of the factor, and how long its cookie lives.
+    With the first factor, the user's other browsers are signed out. This browser's session reaches the level
+    of the factor.
 
     Raises:
         FactorNotAllowed: the tenant does not use authenticators.
@@ -116,13 +126,13 @@ def add_authenticator(
     secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk), now=now)
     with transaction.atomic():
         is_first = not _lock(session.user)
-        authenticators.confirm(session.user, secret, code, name=name, now=now)
+        added = authenticators.confirm(session.user, secret, code, name=name, now=now)
         settings_of_users.set_two_step(session.user, is_on=True)
         confirmation.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
         notify(session.user, Notice.FACTOR_ADDED)
-        renewed = confirming.step_up(session, FactorType.TOTP)
+        renewed = replace(confirming.step_up(session, FactorType.TOTP), factor_id=added.pk)
     session.user.refresh_from_db(fields=("factors",))
     return renewed
 
@@ -135,19 +145,58 @@ def remove(session: Session, factor_id: str, *, password: str) -> None:
         confirmation.ConfirmNeeded: the user proved the second factor too long ago.
         NoSuchFactor: the user has no factor with this id.
         FactorRequired: a policy demands a second factor, and this is the last one.
+        NoWayIn: the user could not sign in any more.
 
     """
     confirmation.confirm_for_factors(session, password)
-    pk = ids.parse(factor_id)
-    if pk is None:
-        raise NoSuchFactor
+    pk = _parse(factor_id)
     policy = experiences.current().factor_policy
     with transaction.atomic():
-        services.remove(session.user, pk)
+        removed = services.remove(session.user, pk)
+        if removed is FactorType.WEBAUTHN and not _has_way_in(session.user):
+            raise NoWayIn
         if policy.prompt is Prompt.MANDATORY and not _get_usable(session.user, policy):
             raise FactorRequired
         confirmation.check_still_signed_in(session)
         sessions.end_others(session)
+
+
+def find(session: Session, factor_id: str) -> StoredFactor:
+    """Return a factor of the user that has a name.
+
+    Raises:
+        NoSuchFactor: the user has no such factor with this id.
+
+    """
+    return services.find_named(session.user, _parse(factor_id))
+
+
+def rename(session: Session, factor_id: str, *, name: str, password: str) -> None:
+    """Give a passkey or an authenticator of the user another name.
+
+    Raises:
+        credentials.InvalidCredentials: the password is wrong.
+        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
+        NoSuchFactor: the user has no such factor with this id.
+
+    """
+    confirmation.confirm_for_factors(session, password)
+    with transaction.atomic():
+        services.rename(session.user, _parse(factor_id), name)
+        confirmation.check_still_signed_in(session)
+
+
+def _parse(factor_id: str) -> UUID:
+    pk = ids.parse(factor_id)
+    if pk is None:
+        raise NoSuchFactor
+    return pk
+
+
+def _has_way_in(user: User) -> bool:
+    if user.password or user.factors & FIRST_PASSKEY or user.get_proven_addresses():
+        return True
+    return SocialIdentity.objects.filter(user=user).exists()
 
 
 def renew_backup_codes(session: Session, *, password: str) -> list[str]:
@@ -164,7 +213,9 @@ def renew_backup_codes(session: Session, *, password: str) -> list[str]:
     return backup.renew(session)
 
 
-def switch_two_step(session: Session, *, is_on: bool, password: str) -> None:
+def switch_two_step(
+    session: Session, *, is_on: bool, password: str, expected: frozenset[int] | None = None
+) -> None:
     """Store whether the user is asked for a second factor although no policy asks.
 
     Raises:
@@ -172,6 +223,7 @@ def switch_two_step(session: Session, *, is_on: bool, password: str) -> None:
         confirmation.ConfirmNeeded: the user proved the second factor too long ago.
         FactorRequired: a policy demands a second factor, so it cannot be switched off.
         FactorNotAllowed: the user has no factor that could be asked for.
+        Stale: ``expected`` has versions of the user, and the present one is another.
 
     """
     policy = experiences.current().factor_policy
@@ -181,7 +233,7 @@ def switch_two_step(session: Session, *, is_on: bool, password: str) -> None:
     if is_on and not _get_usable(session.user, policy):
         raise FactorNotAllowed
     with transaction.atomic():
-        settings_of_users.set_two_step(session.user, is_on=is_on)
+        settings_of_users.set_two_step(session.user, is_on=is_on, expected=expected)
         confirmation.check_still_signed_in(session)
 
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from django.db import transaction
-from django.utils import timezone
 
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
-from identity.factors import locks
+from identity.factors import locks, settings_of_users
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
@@ -173,7 +172,7 @@ def skip(visit: Visit) -> Outcome:
         raise FactorNotAllowed
     with _finishing(step) as entry, transaction.atomic():
         if not step.need.methods:
-            User.objects.filter(pk=step.user.pk).update(factor_skipped_at=timezone.now())
+            settings_of_users.skip_prompt(step.user)
         log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
         declined = replace(step.sign_in, skips=True)
         return starting.go_on(step.user, declined, experience=step.experience, visit=visit, entry=entry)

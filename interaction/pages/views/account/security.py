@@ -79,8 +79,7 @@ def authenticator(request: HttpRequest, session: Session) -> HttpResponse:
     if renewed is None:
         return _authenticator_page(request, session, form, offer)
     response = shared.redirect_done("pages:account-security", "added")
-    secret, seconds = renewed
-    cookies.set_sign_in(request, response, session.user, secret, seconds=seconds)
+    cookies.set_sign_in(request, response, session.user, renewed.token, seconds=renewed.cookie_seconds)
     return response
 
 
