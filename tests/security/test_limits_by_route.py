@@ -427,7 +427,7 @@ def visit(serve: Callable[[str], str], acme: World, kind: str, route: str) -> It
             or rule in {rules.KNOWN_BROWSER, rules.CODES_KNOWN_BROWSER}
         ):
             made.sign_in()
-        if "/account/security" in route:
+        if "/account/security" in route or "my-account" in route:
             prove_long_ago(world)
     yield made
     with tenancy.using(tenancy.DEFAULT):
