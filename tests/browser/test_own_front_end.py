@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
@@ -141,7 +142,7 @@ class TestSigningIn:
         page.context.route("https://rp.example/**", lambda route: route.fulfill(body="signed in"))
         asked = client.request()
         page.context.route(f"{asked['redirect_uri']}*", lambda route: route.fulfill(body="signed in"))
-        page.goto(f"{tenant.address}/oidc/authorize?" + "&".join(f"{k}={v}" for k, v in asked.items()))
+        page.goto(f"{tenant.address}/oidc/authorize?{urlencode(asked)}")
         page.get_by_label("Username, email or phone").fill(user.username)
         fill(page, Password=PASSWORD)
         press(page, "Sign in")
