@@ -176,6 +176,7 @@ class TestTheSecondFactor:
         enrol(tenant, user)
         sign_in(page, tenant, user)
         page.get_by_role("button", name="Send code to").click()
+        page.wait_for_timeout(1000); print("ALERT", page.url, page.inner_text("body"), codes.messages_to(user.email))
         heading(page, "Enter the code")
         fill(page, Code=str(codes.message_to(user.email)["code"]))
         press(page, "Use Email")

@@ -48,7 +48,13 @@ const post = async (url, body) => {
   const reason = content.result?.reason ?? "";
   const isPasswordMissing = content.result?.ways?.[0]?.type === "Password" && field("password");
   if (reason === "confirm_needed" && root.dataset.confirm && !isPasswordMissing) location.assign(root.dataset.confirm);
-  const byReason = { confirm_needed: isPasswordMissing && "password", passkey_refused: "refused", already_enrolled: "known", too_many_factors: "many", suspended: "suspended" };
+  const byReason = {
+    confirm_needed: isPasswordMissing ? "password" : "again",
+    passkey_refused: "refused",
+    already_enrolled: "known",
+    too_many_factors: "many",
+    suspended: "suspended",
+  };
   const byStatus = { 401: "password", 403: "again", 404: "over", 429: "often" };
   throw new Refusal(byReason[reason] ?? byStatus[answer.status] ?? "failed");
 };
