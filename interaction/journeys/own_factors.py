@@ -8,7 +8,7 @@ from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.sessions.models import Session
 from interaction.journeys import user_factors
-from interaction.journeys.account import confirmation, factors
+from interaction.journeys.account import confirmation, factor_names, factors
 from interaction.journeys.passkeys import enrolling, stepping_up
 from interaction.journeys.second_factor import confirming
 from interaction.journeys.second_factor.confirming import Renewed
@@ -78,7 +78,7 @@ def find(session: Session, factor_id: str) -> dict[str, Any]:
         NoSuchFactor: the user has no such factor with this id.
 
     """
-    return user_factors.describe(factors.find(session, factor_id))
+    return user_factors.describe(factor_names.find(session, factor_id))
 
 
 def rename(session: Session, factor_id: str, *, name: str) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def rename(session: Session, factor_id: str, *, name: str) -> dict[str, Any]:
 
     """
     confirmation.check_confirmed(session)
-    factors.rename(session, factor_id, name=name, password="")
+    factor_names.rename(session, factor_id, name=name, password="")
     return find(session, factor_id)
 
 

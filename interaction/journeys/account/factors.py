@@ -149,7 +149,7 @@ def remove(session: Session, factor_id: str, *, password: str) -> None:
 
     """
     confirmation.confirm_for_factors(session, password)
-    pk = _parse(factor_id)
+    pk = parse_id(factor_id)
     policy = experiences.current().factor_policy
     with transaction.atomic():
         removed = services.remove(session.user, pk)
@@ -161,32 +161,13 @@ def remove(session: Session, factor_id: str, *, password: str) -> None:
         sessions.end_others(session)
 
 
-def find(session: Session, factor_id: str) -> StoredFactor:
-    """Return a factor of the user that has a name.
+def parse_id(factor_id: str) -> UUID:
+    """Return the id of a factor.
 
     Raises:
-        NoSuchFactor: the user has no such factor with this id.
+        NoSuchFactor: it is malformed.
 
     """
-    return services.find_named(session.user, _parse(factor_id))
-
-
-def rename(session: Session, factor_id: str, *, name: str, password: str) -> None:
-    """Give a passkey or an authenticator of the user another name.
-
-    Raises:
-        credentials.InvalidCredentials: the password is wrong.
-        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
-        NoSuchFactor: the user has no such factor with this id.
-
-    """
-    confirmation.confirm_for_factors(session, password)
-    with transaction.atomic():
-        services.rename(session.user, _parse(factor_id), name)
-        confirmation.check_still_signed_in(session)
-
-
-def _parse(factor_id: str) -> UUID:
     pk = ids.parse(factor_id)
     if pk is None:
         raise NoSuchFactor

@@ -7,8 +7,7 @@ from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
-from identity.sessions import lifetimes
-from identity.sessions import services as sessions
+from identity.sessions import confirmations, lifetimes
 from identity.sessions.models import Session
 from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
@@ -69,7 +68,7 @@ def step_up(session: Session, factor: FactorType, level: int = Level.TWO) -> Ren
 
     """
     amr = add_methods(session.amr, factor)
-    token = sessions.step_up(session, amr=amr, level=max(level, session.level))
+    token = confirmations.step_up(session, amr=amr, level=max(level, session.level))
     return _renew(session, token)
 
 
@@ -88,7 +87,7 @@ def confirm_password(session: Session, password: str) -> Renewed:
     if not session.user.password:
         raise FactorNotAllowed
     confirmation.confirm(session, password)
-    return _renew(session, sessions.record_password(session))
+    return _renew(session, confirmations.record_password(session))
 
 
 def _renew(session: Session, token: str | None) -> Renewed:

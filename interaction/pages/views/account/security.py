@@ -7,7 +7,7 @@ from identity.factors.errors import EnrolmentExpired
 from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation, factors
+from interaction.journeys.account import confirmation, factor_names, factors
 from interaction.pages import error_messages
 from interaction.pages.account_forms import AuthenticatorForm, FactorNameForm, FactorsForm
 from interaction.pages.views.account import shared
@@ -41,12 +41,12 @@ def _change(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 def _rename(request: HttpRequest, session: Session) -> HttpResponse:
-    factor = factors.find(session, (request.POST or request.GET)["rename"])
+    factor = factor_names.find(session, (request.POST or request.GET)["rename"])
     form = FactorNameForm(session, shared.form_data(request), initial={"name": factor.name})
 
     def rename() -> str:
         name = form.cleaned_data["name"]
-        factors.rename(session, str(factor.id), name=name, password=form.entered_password)
+        factor_names.rename(session, str(factor.id), name=name, password=form.entered_password)
         return "renamed"
 
     if done := shared.attempt(form, rename):
