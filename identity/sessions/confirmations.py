@@ -16,16 +16,9 @@ def step_up(session: Session, *, amr: list[str], level: int) -> str | None:
     The session keeps its id and the time of its sign-in. None if it has ended meanwhile.
     """
     token, now = secrets.token_urlsafe(32), timezone.now()
-    changes = {
-        "token_hash": hash_token(token),
-        "amr": amr,
-        "level": level,
-        "second_factor_at": now,
-        "remembered": False,
-    }
-    if not Session.objects.filter(pk=session.pk, ended_at=None).update(
-        token_hash=hash_token(token), **changes
-    ):
+    changes = {"amr": amr, "level": level, "second_factor_at": now, "remembered": False}
+    live = Session.objects.filter(pk=session.pk, ended_at=None)
+    if not live.update(token_hash=hash_token(token), **changes):
         return None
     for name, value in changes.items():
         setattr(session, name, value)
