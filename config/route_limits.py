@@ -83,7 +83,10 @@ _ADMIN_SITE: Final = Limited((rules.SIGN_INS,), (*_ADMINISTRATOR, *_RECOVERIES))
 _CONFIRM_PASSWORD: Final = Limited((), _LOCKS, note="needs a session; asks for the password")
 _FACTOR: Final = Limited((rules.SIGN_INS,), (rules.SECOND_FACTOR,), note="needs a pending sign-in")
 _SEND_FACTOR: Final = Limited(
-    (rules.CODE_SENDS,), _CODE_SENDS_SIGNED_IN, (rules.TEXT_MESSAGES,), note="needs a pending sign-in"
+    (rules.CODE_SENDS,),
+    _CODE_SENDS_SIGNED_IN,
+    (rules.TEXT_MESSAGES,),
+    note="needs a pending sign-in or a session",
 )
 _FACTOR_PAGE: Final = Limited(
     (rules.SIGN_INS, rules.CODE_SENDS),
@@ -105,6 +108,7 @@ _PENDING: Final = _free("needs a pending sign-in")
 _STATIC: Final = _free("reads from memory")
 _READS: Final = _free("only reads")
 _SESSION: Final = _free("needs a session")
+_CONFIRMED: Final = _free("needs a session that was confirmed a moment ago")
 _TOKEN: Final = _free("needs an access token; only reads")
 _THIRD_PARTY: Final = _free("needs an application's token with the member role")
 
@@ -148,7 +152,7 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /api/interaction/mfa/code/verify": _FACTOR,
     "POST /api/interaction/mfa/skip": _PENDING,
     "POST /api/interaction/mfa/cancel": _PENDING,
-    "POST /api/interaction/mfa/set-up/totp": _PENDING,
+    "POST /api/interaction/mfa/set-up/totp": _free("needs a pending sign-in or a session"),
     "POST /api/interaction/mfa/set-up/totp/verify": _SET_UP,
     "POST /api/interaction/mfa/set-up/backup-codes": _SESSION,
     "POST /api/admin/sign-in": _ADMIN_SIGN_IN,
@@ -161,6 +165,15 @@ ROUTES: Final[dict[str, Limited]] = {
     "GET /api/my-account/grants": _SESSION,
     "DELETE /api/my-account/grants": _SESSION,
     "DELETE /api/my-account/grants/:grant_pk": _SESSION,
+    "GET /api/my-account/mfa-verifications": _SESSION,
+    "POST /api/my-account/mfa-verifications": _CONFIRMED,
+    "PATCH /api/my-account/mfa-verifications/:factor_pk": _CONFIRMED,
+    "DELETE /api/my-account/mfa-verifications/:factor_pk": _CONFIRMED,
+    "GET /api/my-account/mfa-settings": _SESSION,
+    "PATCH /api/my-account/mfa-settings": _CONFIRMED,
+    "POST /api/my-account/confirm": Limited(
+        (rules.SIGN_INS,), (*_LOCKS, rules.SECOND_FACTOR), note="needs a session"
+    ),
     "GET /api/admin/me": _free("needs an administrator's token"),
     "GET /api/openapi.json": _STATIC,
     "GET /api/docs": _STATIC,

@@ -22,6 +22,7 @@ from identity.roles.viewsets import RoleScopes, RoleUsers, RoleViewSet, UserRole
 from identity.sessions.viewsets import UserSessions, UserSignOut
 from identity.tenants.viewsets import TenantsViewSet
 from identity.users.viewsets import UserRows, UserViewSet
+from interaction.api import own_factors
 from interaction.api import passkeys as passkeys_api
 from interaction.api import second_factor as second_factor_api
 from interaction.api import views as interaction
@@ -348,6 +349,26 @@ api: list[URLPattern | URLResolver] = [
     *owned("api/my-account/sessions", OwnSessions, "session_pk", "my-session"),
     *owned("api/my-account/trusted-devices", OwnTrustedDevices, "device_pk", "my-trusted-device"),
     *owned("api/my-account/grants", OwnGrants, "grant_pk", "my-grant"),
+    path(
+        "api/my-account/mfa-verifications",
+        own_factors.OwnFactors.as_view({"get": "list", "post": "create"}),
+        name="my-factor-list",
+    ),
+    path(
+        "api/my-account/mfa-verifications/<str:factor_pk>",
+        own_factors.OwnFactors.as_view({"patch": "partial_update", "delete": "destroy"}),
+        name="my-factor",
+    ),
+    path(
+        "api/my-account/mfa-settings",
+        own_factors.OwnFactorSettings.as_view({"get": "retrieve", "patch": "partial_update"}),
+        name="my-factor-settings",
+    ),
+    path(
+        "api/my-account/confirm",
+        own_factors.OwnConfirmation.as_view({"post": "create"}),
+        name="my-confirmation",
+    ),
     path("api/admin/sign-in", administrators.SignIn.as_view(), name="admin-sign-in"),
     path("api/admin/me", administrators.Me.as_view(), name="admin-me"),
     path("api/session/context", SessionContext.as_view(), name="session-context"),

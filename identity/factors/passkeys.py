@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable
 from typing import Any, Final
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -138,23 +137,6 @@ def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: b
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
     if learned and isinstance(passkey, Passkey):  # it can sign in from now on, which ``User.factors`` says
         passkey.user.refresh_from_db(fields=("factors",))
-
-
-@transaction.atomic
-def rename(user: User, passkey_id: UUID, name: str) -> Passkey:
-    """Give a passkey of a user another name.
-
-    Raises:
-        Passkey.DoesNotExist: the user has no such passkey.
-        Invalid: the name is too long.
-
-    """
-    check_name(name)
-    passkey = Passkey.objects.select_for_update(no_key=True).get(user=user, pk=passkey_id)
-    passkey.name = name
-    passkey.save(update_fields=["name"])
-    log.record(Event.MFA_RENAME, user_id=user.pk, id=passkey.pk, type=FactorType.WEBAUTHN.value)
-    return passkey
 
 
 def check_name(name: str) -> None:

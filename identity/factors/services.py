@@ -64,6 +64,34 @@ def _get_backup_codes(user: User) -> list[StoredFactor]:
     return [StoredFactor(first.pk, FactorType.BACKUP_CODE, "", first.created_at, used, remaining)]
 
 
+def find_named(user: User, factor_id: UUID) -> StoredFactor:
+    """Return a factor of a user that has a name: a passkey or an authenticator.
+
+    Raises:
+        NoSuchFactor: the user has no such factor with this id.
+
+    """
+    for factor in get_factors(user):
+        if factor.id == factor_id and factor.type is not FactorType.BACKUP_CODE:
+            return factor
+    raise NoSuchFactor
+
+
+@transaction.atomic
+def rename(user: User, factor_id: UUID, name: str) -> None:
+    """Give a passkey or an authenticator of a user another name. An empty one removes it.
+
+    Raises:
+        NoSuchFactor: the user has no such factor with this id.
+
+    """
+    found = find_named(user, factor_id)
+    model = Passkey if found.type is FactorType.WEBAUTHN else Authenticator
+    others = model.objects.filter(pk=factor_id, user=user).exclude(name=name)
+    if others.update(name=name):
+        log.record(Event.MFA_RENAME, user_id=user.pk, id=factor_id, type=found.type.value, name=name)
+
+
 @transaction.atomic
 def remove(user: User, factor_id: UUID) -> FactorType:
     """Remove one factor of a user. Backup codes go with the last other factor, because they are none alone.

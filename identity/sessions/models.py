@@ -66,6 +66,8 @@ class Session(TenantModel):
     level = models.PositiveSmallIntegerField(default=1, db_default=1)
     # When the user last proved a second factor.
     second_factor_at = models.DateTimeField(null=True)
+    # When the user last entered the password in this session, to confirm a change.
+    password_confirmed_at = models.DateTimeField(null=True)
     # A second factor was not asked for, because the user had said so in this browser.
     remembered = models.BooleanField(default=False, db_default=False)
     ip = models.CharField(max_length=64)

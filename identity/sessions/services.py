@@ -68,7 +68,8 @@ class NoSuchSession(ServiceError):
     message = "session not found"
 
 
-def _hash(token: str) -> str:
+def hash_token(token: str) -> str:
+    """Return what is stored of the secret of a session."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -123,7 +124,7 @@ def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Ses
     origin = context.current()
     session = Session(
         user=user,
-        token_hash=_hash(token),
+        token_hash=hash_token(token),
         epoch=user.epoch,
         amr=amr,
         auth_time=auth_time or now,
@@ -140,7 +141,7 @@ def find(token: str) -> Session | None:
 
     Its ``highest_level`` is known.
     """
-    session = _live.first(token_hash=_hash(token))
+    session = _live.first(token_hash=hash_token(token))
     if session is not None and _is_outdated(session):
         Session.objects.filter(pk=session.pk).update(last_used_at=Now())
     return session
@@ -224,21 +225,6 @@ def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
 
 
 @transaction.atomic
-def step_up(session: Session, *, amr: list[str], level: int) -> str | None:
-    """Store that the user proved a second factor in a session, and return the new secret for its cookie.
-
-    The session keeps its id and the time of its sign-in. None if it has ended meanwhile.
-    """
-    token, now = secrets.token_urlsafe(32), timezone.now()
-    changes = {"amr": amr, "level": level, "second_factor_at": now, "remembered": False}
-    if not Session.objects.filter(pk=session.pk, ended_at=None).update(token_hash=_hash(token), **changes):
-        return None
-    for name, value in changes.items():
-        setattr(session, name, value)
-    log.record(Event.SESSION_STEP_UP, user_id=session.user_id, session_id=session.pk, level=level)
-    return token
-
-
 def renew(session: Session) -> str:
     """Move a session to the new epoch of its user, and return the new secret for its cookie.
 
@@ -246,6 +232,6 @@ def renew(session: Session) -> str:
     """
     token = secrets.token_urlsafe(32)
     epoch = User.objects.values_list("epoch", flat=True).get(pk=session.user_id)
-    Session.objects.filter(pk=session.pk, ended_at=None).update(epoch=epoch, token_hash=_hash(token))
+    Session.objects.filter(pk=session.pk, ended_at=None).update(epoch=epoch, token_hash=hash_token(token))
     session.user.epoch = epoch
     return token

@@ -19,7 +19,7 @@ from interaction.api.second_factor import SecondFactorView
 from interaction.api.second_factor_serializers import SignedInSerializer
 from interaction.api.views import respond_to_sign_in
 from interaction.journeys.passkeys import steps
-from interaction.journeys.passkeys.stepping_up import Renewed
+from interaction.journeys.second_factor.confirming import Renewed
 
 
 class PasskeyOptions(SecondFactorView):

@@ -22,7 +22,15 @@ from interaction.api.serializers import CodeSentSerializer, InteractionSerialize
 from interaction.api.views import InteractionView, respond_to_sign_in
 from interaction.journeys import languages
 from interaction.journeys.account.confirmation import NotSignedIn
-from interaction.journeys.second_factor import backup, leaving, next_step, setting_up, verifying, visits
+from interaction.journeys.second_factor import (
+    backup,
+    leaving,
+    next_step,
+    setting_up,
+    steps,
+    verifying,
+    visits,
+)
 from interaction.journeys.second_factor.sign_ins import Visit
 
 
@@ -110,11 +118,11 @@ class SendFactorCode(SecondFactorView):
     response_serializers = {"post": CodeSentSerializer}
 
     def post(self, request: Request) -> Response:
-        """Send a code to the verified address of the account."""
+        """Send a code to the verified address of the account: for a sign-in, or for a confirmation."""
         fields, visit = self.read(request)
         # Responses are in English, but the message is for the user.
         with translation.override(languages.get_journey_language(request._request, visit.pending)):  # noqa: SLF001
-            seconds = verifying.send_code(visit, factor=FactorType(fields["type"]))
+            seconds = steps.send_code(visit, factor=FactorType(fields["type"]))
         return Response({"expires_in": seconds})
 
 
@@ -162,9 +170,9 @@ class SetUpTotp(SecondFactorView):
     response_serializers = {"post": EnrolmentSerializer}
 
     def post(self, request: Request) -> Response:
-        """Get a secret for an authenticator."""
+        """Get a secret for an authenticator: for a sign-in that needs one, or for the signed-in user."""
         _, visit = self.read(request)
-        return Response(EnrolmentSerializer(setting_up.begin_totp(visit)).data)
+        return Response(EnrolmentSerializer(steps.begin_totp(visit)).data)
 
 
 class VerifySetUpTotp(SecondFactorView):

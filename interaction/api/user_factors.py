@@ -6,8 +6,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from identity.core.errors import ServiceError
-from identity.factors import services
-from identity.rest.etags import check_unversioned
+from identity.factors import services, settings_of_users
+from identity.factors.settings_of_users import Settings
+from identity.rest.etags import check_unversioned, etag, expected_versions
 from identity.rest.viewsets import TenantViewSet
 from identity.users.models import User
 from interaction.api.user_factors_serializers import (
@@ -102,28 +103,38 @@ class UserFactorSettings(TenantViewSet):
     model = User
     resource_name = "user"
     serializer_class = UserFactorSettingsSerializer
+    etag_actions = frozenset({"retrieve", "partial_update"})
+    if_match_actions = frozenset({"partial_update"})
 
     def retrieve(self, request: Request, **_: Any) -> Response:
         """Return whether a user is asked for a second factor."""
-        return _respond(self.get_object())
+        user = self.get_object()
+        return respond_with_settings(user, settings_of_users.get(user))
 
     def partial_update(self, request: Request, **_: Any) -> Response:
         """Change whether a user is asked for a second factor although no policy asks."""
         user = self.get_object()
-        check_unversioned(request)
-        serializer = UserFactorSettingsSerializer(data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        if "two_step" in serializer.validated_data:
-            is_on = serializer.validated_data["two_step"]
-            if not is_on:
-                _check_recent(request)
-            user_factors.switch_two_step(user, is_on=is_on)
-        return _respond(user)
+        expected = expected_versions(request, user.pk)
+        is_on = read_two_step(request)
+        if is_on is False:
+            _check_recent(request)
+        user_factors.switch_two_step(user, is_on=is_on, expected=expected)
+        return respond_with_settings(user, settings_of_users.read(user))
 
 
-def _respond(user: User) -> Response:
-    shown = {"two_step": user.two_step, "prompt_skipped_at": user.factor_skipped_at}
-    return Response(UserFactorSettingsSerializer(shown).data)
+def read_two_step(request: Request) -> bool | None:
+    """Return whether a request switches the second step on; None if it does not say."""
+    serializer = UserFactorSettingsSerializer(data=request.data, partial=True)
+    serializer.is_valid(raise_exception=True)
+    is_on: bool | None = serializer.validated_data.get("two_step")
+    return is_on
+
+
+def respond_with_settings(user: User, settings: Settings) -> Response:
+    """Respond with the settings of a user's second factors, and the tag of the user's version."""
+    return Response(
+        UserFactorSettingsSerializer(settings).data, headers={"ETag": etag(user.pk, settings.version)}
+    )
 
 
 def _check_recent(request: Request) -> None:

@@ -32,12 +32,13 @@ def get_factors(user: User) -> list[dict[str, Any]]:
     person = people.get_person(user, policy)
     sent = [factor for factor in person.get_usable(policy) if factor in people.KINDS]
     return [
-        *(_describe(factor) for factor in services.get_factors(user)),
+        *(describe(factor) for factor in services.get_factors(user)),
         *({"id": None, "type": factor.value, "masked": people.mask_address(user, factor)} for factor in sent),
     ]
 
 
-def _describe(factor: StoredFactor) -> dict[str, Any]:
+def describe(factor: StoredFactor) -> dict[str, Any]:
+    """Return what a list shows of a factor."""
     shown: dict[str, Any] = {
         "id": factor.id,
         "type": factor.type.value,
@@ -123,7 +124,14 @@ def remove(user: User, factor_id: str) -> None:
     services.remove(user, pk)
 
 
-def switch_two_step(user: User, *, is_on: bool) -> None:
-    """Store whether the user is asked for a second factor although no policy asks."""
+def switch_two_step(user: User, *, is_on: bool | None, expected: frozenset[int] | None = None) -> None:
+    """Store whether the user is asked for a second factor although no policy asks. None changes nothing.
+
+    Raises:
+        Stale: ``expected`` has versions of the user, and the present one is another.
+
+    """
     with transaction.atomic():
-        settings_of_users.set_two_step(user, is_on=is_on)
+        settings_of_users.check_version(user, expected)
+        if is_on is not None:
+            settings_of_users.set_two_step(user, is_on=is_on)

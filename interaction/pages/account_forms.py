@@ -151,6 +151,15 @@ class FactorsForm(ConfirmedForm):
             self.fields.pop("password", None)
 
 
+class FactorNameForm(FactorsForm):
+    """Another name for a passkey or an authenticator. An empty one removes it."""
+
+    name = ValidatedField(
+        Line(allow_blank=True), _("A name can't contain control characters."), max_length=64, required=False
+    )
+    field_order = ("name", "password")
+
+
 class AuthenticatorForm(FactorsForm):
     """The first code of an authenticator, its sealed secret, and a name for it."""
 

@@ -347,6 +347,12 @@ def confirm_factors(visit: Visit) -> httpx.Response:
     return visit.submit(visit.route.partition(" ")[2], password="wrong", code="000000", two_step="off")
 
 
+def confirm_api(visit: Visit) -> httpx.Response:
+    is_password = visit.rule in {rules.PAIR, rules.IDENTIFIER}
+    body = {"password": "wrong"} if is_password else {"code": "000000", "type": "Totp"}
+    return visit.post("/api/my-account/confirm", body)
+
+
 Driver = Callable[[Visit], httpx.Response]
 DRIVERS: Final[dict[str, Driver]] = {
     "POST /admin/*": administrator,
@@ -369,6 +375,7 @@ DRIVERS: Final[dict[str, Driver]] = {
     "POST /sign-in/second-factor": factor_page,
     "POST /sign-in/set-up": set_up_page,
     "POST /confirm": factor_page,
+    "POST /api/my-account/confirm": confirm_api,
     "POST /account/security": confirm_factors,
     "POST /account/security/authenticator": confirm_factors,
     "POST /account/security/codes": confirm_factors,
@@ -420,7 +427,7 @@ def visit(serve: Callable[[str], str], acme: World, kind: str, route: str) -> It
             or rule in {rules.KNOWN_BROWSER, rules.CODES_KNOWN_BROWSER}
         ):
             made.sign_in()
-        if "/account/security" in route:
+        if "/account/security" in route or "my-account" in route:
             prove_long_ago(world)
     yield made
     with tenancy.using(tenancy.DEFAULT):

@@ -447,7 +447,7 @@ _BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
         "name": "Phone",
     },
     "POST /users/:pk/recovery-codes": _recovery_code,
-    "PATCH /users/:pk/mfa-settings": lambda _: {"two_step": False},
+    "PATCH /users/:pk/mfa-settings": lambda _: {"two_step": True},
     "PUT /users/:pk/roles": _ids("role_ids", "roles"),
     "POST /roles": lambda estate: {**_named(estate), "type": "User"},
     "PATCH /roles/:pk": _named,

@@ -21,6 +21,8 @@ from interaction.experience import services as experiences
 from interaction.journeys.locks import Locked
 from interaction.journeys.second_factor import people
 
+# The way to confirm that is no second factor.
+BY_PASSWORD: Final = "Password"  # noqa: S105 - the name of a way
 RECENT: Final = timedelta(seconds=settings.CONFIRM_SECONDS)
 
 
@@ -41,11 +43,11 @@ class NotSignedIn(ServiceError):
 
 
 class ConfirmNeeded(FactorError):
-    """A user with a second factor proved it too long ago. ``result`` has the ways to prove it now."""
+    """The user has to confirm the identity. ``result`` has the ways: without any, the user signs in again."""
 
     status = 403
     reason = "confirm_needed"
-    message = "confirm that it is you: prove your second factor, and come back within five minutes"
+    message = "confirm that it is you, and repeat the request within five minutes"
 
     def __init__(self, ways: Sequence[Mapping[str, str]]) -> None:
         super().__init__()
@@ -145,7 +147,10 @@ def confirm(session: Session, password: str) -> None:
 
 def must_enter_password(session: Session) -> bool:
     """Return whether a user has to enter the password before a change of factors."""
-    gave_it = "pwd" in session.amr and timezone.now() - session.auth_time <= RECENT
+    now = timezone.now()
+    gave_it = "pwd" in session.amr and now - session.auth_time <= RECENT
+    confirmed_at = session.password_confirmed_at
+    gave_it = gave_it or (confirmed_at is not None and now - confirmed_at <= RECENT)
     return bool(session.user.password) and not gave_it
 
 
@@ -167,6 +172,20 @@ def must_sign_in_for_factors(session: Session) -> bool:
     return must_sign_in_again(session) and not has_recent_factor(session)
 
 
+def check_confirmed(session: Session) -> None:
+    """Check that nothing has to be entered before a change of factors.
+
+    Raises:
+        ConfirmNeeded: the second factor, the password, or a new sign-in.
+
+    """
+    check_factor(session)
+    if must_enter_password(session):
+        raise ConfirmNeeded([{"type": BY_PASSWORD}])
+    if must_sign_in_for_factors(session):
+        raise ConfirmNeeded([])
+
+
 def confirm_for_factors(session: Session, password: str) -> None:
     """Check factor and password of a user, where there are, before a change of factors.
 
@@ -177,10 +196,12 @@ def confirm_for_factors(session: Session, password: str) -> None:
         credentials.InvalidCredentials: the password is wrong.
         Locked: too many passwords were wrong before.
         SignInAgain: the user has neither, and the sign-in is too old.
-        ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        ConfirmNeeded: the user has a second factor, and proved it too long ago; or the password is missing.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """
     check_for_factors(session)
     if must_enter_password(session):
+        if not password:
+            raise ConfirmNeeded([{"type": BY_PASSWORD}])
         confirm(session, password)

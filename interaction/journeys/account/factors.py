@@ -1,12 +1,13 @@
 """The second factors of a signed-in user: a list, and changes that need a fresh proof."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
 from database import ids
-from identity.factors import authenticators, backup_codes, browsers, services, settings_of_users
+from identity.factors import authenticators, backup_codes, browsers, passkeys, services, settings_of_users
 from identity.factors.errors import FactorError, FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
@@ -14,6 +15,7 @@ from identity.factors.policy import Policy
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
+from identity.users.factor_bits import FIRST_PASSKEY
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
@@ -27,6 +29,8 @@ from interaction.journeys.second_factor import (
     target_demands,
 )
 from interaction.journeys.second_factor.authenticator_setup import Offer
+from interaction.journeys.second_factor.confirming import Renewed
+from interaction.social.models import SocialIdentity
 
 
 class FactorRequired(FactorError):
@@ -35,6 +39,14 @@ class FactorRequired(FactorError):
     status = 403
     reason = "factor_required"
     message = "a second factor is required here: set up another one first"
+
+
+class NoWayIn(FactorError):
+    """The user has no other way to sign in than this passkey."""
+
+    status = 403
+    reason = "no_way_in"
+    message = "this is the only way to sign in: set a password first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +112,11 @@ def begin_authenticator(session: Session, *, again: str = "") -> Offer:
     return authenticator_setup.new_offer(session.user, experience, binding=binding)
 
 
-def add_authenticator(
-    session: Session, *, enrolment: str, code: str, name: str, password: str
-) -> tuple[str, int | None]:
+def add_authenticator(session: Session, *, enrolment: str, code: str, name: str, password: str) -> Renewed:
     """Set up an authenticator, which is asked for from the next sign-in on.
 
-    With the first factor, the user's other browsers are signed out. Returns the new secret of this browser's
-    session, which reaches the level of the factor, and how long its cookie lives.
+    With the first factor, the user's other browsers are signed out. This browser's session reaches the level
+    of the factor.
 
     Raises:
         FactorNotAllowed: the tenant does not use authenticators.
@@ -125,14 +135,14 @@ def add_authenticator(
     secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk), now=now)
     with transaction.atomic():
         is_first = not _lock(session.user)
-        authenticators.confirm(session.user, secret, code, name=name, now=now)
+        added = authenticators.confirm(session.user, secret, code, name=name, now=now)
         settings_of_users.set_two_step(session.user, is_on=True)
         confirmation.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
             browsers.end_remembered(session.user)
         notify(session.user, Notice.FACTOR_ADDED)
-        renewed = confirming.step_up(session, FactorType.TOTP)
+        renewed = replace(confirming.step_up(session, FactorType.TOTP), factor_id=added.pk)
     session.user.refresh_from_db(fields=("factors",))
     return renewed
 
@@ -145,20 +155,42 @@ def remove(session: Session, factor_id: str, *, password: str) -> None:
         confirmation.ConfirmNeeded: the user proved the second factor too long ago.
         NoSuchFactor: the user has no factor with this id.
         FactorRequired: a policy demands a second factor, and this is the last one.
+        NoWayIn: the user could not sign in any more.
 
     """
     confirmation.confirm_for_factors(session, password)
-    pk = ids.parse(factor_id)
-    if pk is None:
-        raise NoSuchFactor
+    pk = parse_id(factor_id)
     policy = experiences.current().factor_policy
     with transaction.atomic():
-        services.remove(session.user, pk)
+        removed = services.remove(session.user, pk)
+        if removed is FactorType.WEBAUTHN and not _has_way_in(session.user):
+            raise NoWayIn
         is_last = not _get_usable(session.user, policy)
         if is_last and target_demands.is_factor_required(session.user, policy):
             raise FactorRequired
         confirmation.check_still_signed_in(session)
         sessions.end_others(session)
+
+
+def parse_id(factor_id: str) -> UUID:
+    """Return the id of a factor.
+
+    Raises:
+        NoSuchFactor: it is malformed.
+
+    """
+    pk = ids.parse(factor_id)
+    if pk is None:
+        raise NoSuchFactor
+    return pk
+
+
+def _has_way_in(user: User) -> bool:
+    if user.password or user.get_proven_addresses():
+        return True
+    if user.factors & FIRST_PASSKEY and passkeys.can_sign_in(passkeys.usable(user)).exists():
+        return True
+    return SocialIdentity.objects.filter(user=user).exists()
 
 
 def renew_backup_codes(session: Session, *, password: str) -> list[str]:
@@ -175,7 +207,9 @@ def renew_backup_codes(session: Session, *, password: str) -> list[str]:
     return backup.renew(session)
 
 
-def switch_two_step(session: Session, *, is_on: bool, password: str) -> None:
+def switch_two_step(
+    session: Session, *, is_on: bool, password: str, expected: frozenset[int] | None = None
+) -> None:
     """Store whether the user is asked for a second factor although no policy asks.
 
     Raises:
@@ -183,6 +217,7 @@ def switch_two_step(session: Session, *, is_on: bool, password: str) -> None:
         confirmation.ConfirmNeeded: the user proved the second factor too long ago.
         FactorRequired: a policy demands a second factor, so it cannot be switched off.
         FactorNotAllowed: the user has no factor that could be asked for.
+        Stale: ``expected`` has versions of the user, and the present one is another.
 
     """
     policy = experiences.current().factor_policy
@@ -192,7 +227,7 @@ def switch_two_step(session: Session, *, is_on: bool, password: str) -> None:
     if is_on and not _get_usable(session.user, policy):
         raise FactorNotAllowed
     with transaction.atomic():
-        settings_of_users.set_two_step(session.user, is_on=is_on)
+        settings_of_users.set_two_step(session.user, is_on=is_on, expected=expected)
         confirmation.check_still_signed_in(session)
 
 

@@ -1,5 +1,6 @@
 """Setting up a passkey or a security key: during a sign-in, or on the account page."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -31,8 +32,8 @@ from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import stepping_up
-from interaction.journeys.passkeys.stepping_up import Renewed
 from interaction.journeys.second_factor import current_step, setting_up, verifying
+from interaction.journeys.second_factor.confirming import Renewed
 from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
 
@@ -119,12 +120,12 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).filter(pk=session.user_id)
         is_first = not locked.values_list("factors", flat=True).first()
-        _store(session.user, _bind_session(session, ceremony, browser), credential, name)
+        passkey = _store(session.user, _bind_session(session, ceremony, browser), credential, name)
         confirmation.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
             browsers.end_remembered(session.user)
-        renewed = stepping_up.step_up(session)
+        renewed = replace(stepping_up.step_up(session), factor_id=passkey.pk)
     session.user.refresh_from_db(fields=("factors", "two_step"))
     return renewed
 

@@ -1,6 +1,5 @@
 """A passkey in a session: the confirmation before a sensitive change, and the level that it reaches."""
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -20,15 +19,7 @@ from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import anomalies
 from interaction.journeys.second_factor import confirming
-
-
-@dataclass(frozen=True, slots=True)
-class Renewed:
-    """A session that continues with a new secret, and how long its cookie lives."""
-
-    session: Session
-    token: str
-    cookie_seconds: int | None
+from interaction.journeys.second_factor.confirming import Renewed
 
 
 def get_options(session: Session, *, browser: str) -> dict[str, Any]:
@@ -83,8 +74,7 @@ def step_up(session: Session) -> Renewed:
         confirmation.SignInAgain: the session has ended.
 
     """
-    token, seconds = confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
-    return Renewed(session, token, seconds)
+    return confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
 
 
 def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:

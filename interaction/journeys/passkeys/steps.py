@@ -3,13 +3,10 @@
 from typing import Any
 
 from identity.factors.challenges import Ceremony
-from identity.sessions.models import Session
-from interaction.journeys.account.confirmation import NotSignedIn
 from interaction.journeys.passkeys import enrolling, second_step, signing_in, stepping_up
-from interaction.journeys.passkeys.stepping_up import Renewed
-from interaction.journeys.second_factor import current_step
+from interaction.journeys.second_factor import steps
+from interaction.journeys.second_factor.confirming import Renewed
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
-from interaction.pending_sign_ins.services import NothingPending
 
 
 def get_options(visit: Visit, *, ceremony: Ceremony, identifier: str = "") -> dict[str, Any]:
@@ -28,10 +25,10 @@ def get_options(visit: Visit, *, ceremony: Ceremony, identifier: str = "") -> di
     if ceremony is Ceremony.SECOND_FACTOR:
         return second_step.get_options(visit)
     if ceremony is Ceremony.CONFIRM:
-        return stepping_up.get_options(_get_session(visit), browser=visit.browser)
-    if _has_pending_sign_in(visit):
+        return stepping_up.get_options(steps.get_session(visit), browser=visit.browser)
+    if steps.has_pending_sign_in(visit):
         return enrolling.get_options_in_sign_in(visit, ceremony)
-    return enrolling.get_options_in_session(_get_session(visit), ceremony, browser=visit.browser)
+    return enrolling.get_options_in_session(steps.get_session(visit), ceremony, browser=visit.browser)
 
 
 def verify(  # noqa: PLR0913 - the members of the request
@@ -59,28 +56,14 @@ def verify(  # noqa: PLR0913 - the members of the request
     if ceremony is Ceremony.SECOND_FACTOR:
         return second_step.verify(visit, credential=credential, remember=remember)
     if ceremony is Ceremony.CONFIRM:
-        return stepping_up.confirm(_get_session(visit), credential=credential, browser=visit.browser)
-    if _has_pending_sign_in(visit):
+        return stepping_up.confirm(steps.get_session(visit), credential=credential, browser=visit.browser)
+    if steps.has_pending_sign_in(visit):
         return enrolling.confirm_in_sign_in(visit, ceremony, credential=credential, name=name)
     return enrolling.confirm_in_session(
-        _get_session(visit),
+        steps.get_session(visit),
         ceremony,
         credential=credential,
         name=name,
         password=password,
         browser=visit.browser,
     )
-
-
-def _has_pending_sign_in(visit: Visit) -> bool:
-    try:
-        current_step.find(visit)
-    except NothingPending:
-        return False
-    return True
-
-
-def _get_session(visit: Visit) -> Session:
-    if visit.current is None:
-        raise NotSignedIn
-    return visit.current

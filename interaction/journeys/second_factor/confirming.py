@@ -1,15 +1,30 @@
 """Proving the second factor again in a session, before a sensitive change."""
 
+from dataclasses import dataclass
+from uuid import UUID
+
 from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
-from identity.sessions import lifetimes
-from identity.sessions import services as sessions
+from identity.sessions import confirmations, lifetimes
 from identity.sessions.models import Session
 from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import checking
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """A session that continues with a new secret, and how long its cookie lives.
+
+    ``factor_id`` is the factor that was set up, if one was.
+    """
+
+    session: Session
+    token: str
+    cookie_seconds: int | None
+    factor_id: UUID | None = None
 
 
 def send_code(session: Session, *, factor: FactorType) -> int:
@@ -25,10 +40,8 @@ def send_code(session: Session, *, factor: FactorType) -> int:
     return checking.send(session.user, factor, binding=str(session.pk))
 
 
-def confirm(session: Session, *, factor: FactorType, code: str) -> tuple[str, int | None]:
+def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
     """Prove the second factor in a session, which reaches its level.
-
-    Returns the new secret of the session, which continues, and how long its cookie lives.
 
     Raises:
         FactorNotAllowed: the user does not have the factor.
@@ -47,21 +60,42 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> tuple[str, in
         raise
 
 
-def step_up(session: Session, factor: FactorType, level: int = Level.TWO) -> tuple[str, int | None]:
+def step_up(session: Session, factor: FactorType, level: int = Level.TWO) -> Renewed:
     """Store that a factor was just proven in a session.
-
-    Returns the new secret of the session, which continues, and how long its cookie lives.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
 
     """
     amr = add_methods(session.amr, factor)
-    token = sessions.step_up(session, amr=amr, level=max(level, session.level))
+    token = confirmations.step_up(session, amr=amr, level=max(level, session.level))
+    return _renew(session, token)
+
+
+def confirm_password(session: Session, password: str) -> Renewed:
+    """Check the password of a signed-in user, which need not be entered again for five minutes.
+
+    Raises:
+        FactorNotAllowed: the user has no password.
+        credentials.InvalidCredentials: the password is wrong.
+        Locked: too many passwords were wrong before.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        confirmation.SignInAgain: the session has ended.
+        passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
+
+    """
+    if not session.user.password:
+        raise FactorNotAllowed
+    confirmation.confirm(session, password)
+    return _renew(session, confirmations.record_password(session))
+
+
+def _renew(session: Session, token: str | None) -> Renewed:
     if token is None:
         raise confirmation.SignInAgain
     tenant = experiences.current().tenant
-    return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)
+    seconds = lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)
+    return Renewed(session, token, seconds)
 
 
 def _check_usable(session: Session, factor: FactorType) -> None:

@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import Final
 
 from django.db import transaction
-from django.utils import timezone
 
 from audit import log
 from audit.events import Event
+from identity.factors import settings_of_users
 from identity.factors.errors import FactorNotAllowed
-from identity.users.models import User
 from interaction.journeys.second_factor import current_step, starting, verifying
 from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Continued, Outcome, Visit
@@ -34,7 +33,7 @@ def skip(visit: Visit) -> Outcome:
         return _decline_wish(step)
     with verifying.finishing(step) as entry, transaction.atomic():
         if _OFFER in step.need.reasons:
-            User.objects.filter(pk=step.user.pk).update(factor_skipped_at=timezone.now())
+            settings_of_users.skip_prompt(step.user)
         log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
         declined = replace(step.sign_in, skips=True)
         return starting.go_on(step.user, declined, experience=step.experience, visit=visit, entry=entry)

@@ -146,13 +146,13 @@ def finish(
 
 def _step_up(step: Step, factor: FactorType, level: int) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
-    token, seconds = confirming.step_up(step.session, factor, level)
+    renewed = confirming.step_up(step.session, factor, level)
     return SignInResult(
         redirect_to=step.visit.next_url,
-        session_token=token,
+        session_token=renewed.token,
         user=step.user,
-        cookie_seconds=seconds,
-        session=step.session,
+        cookie_seconds=renewed.cookie_seconds,
+        session=renewed.session,
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection
 
-from identity.factors import ceremonies, ceremony_options, credential_json, passkeys
+from identity.factors import ceremonies, ceremony_options, credential_json, passkeys, services
 from identity.factors.ceremony_options import Account
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.errors import AlreadyEnrolled, TooManyFactors
@@ -161,6 +161,8 @@ class TestRenaming:
         with acme.active():
             stored = passkeys.add(user, created(user, device))
 
-            with pytest.raises(Passkey.DoesNotExist):
-                passkeys.rename(other, stored.pk, "Mine")
-            assert passkeys.rename(user, stored.pk, "Phone").name == "Phone"
+            with pytest.raises(services.NoSuchFactor):
+                services.rename(other, stored.pk, "Mine")
+            user.refresh_from_db()
+            services.rename(user, stored.pk, "Phone")
+            assert services.find_named(user, stored.pk).name == "Phone"

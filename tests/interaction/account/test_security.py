@@ -58,6 +58,51 @@ def add(browser, **typed):
     return send(browser, ADD, page, code=App(key_on(page)).code(), **typed)
 
 
+class TestRenaming:
+    def test_decision_M50_a_factor_gets_another_name(self, acme, user, browser):
+        enrol(acme, user)
+        give = form_of_rename(acme, browser)
+
+        done = send(browser, SECURITY, give, name="Old phone")
+
+        assert done.headers["Location"].endswith("/account/security?done=renamed")
+        page = browser.get(SECURITY).text
+        assert "Old phone" in page
+        assert audit_log.last(acme, "Mfa.Rename").payload["type"] == "Totp"
+
+    def test_a_name_without_sense_is_said_at_the_field(self, acme, user, browser):
+        enrol(acme, user)
+        give = form_of_rename(acme, browser)
+
+        answer = send(browser, SECURITY, give, name="a\x07b")
+
+        assert answer.status_code == 400
+        assert "control characters" in answer.text
+
+    def test_that_of_another_user_is_unknown(self, acme, user, browser):
+        other = acme.user()
+        enrol(acme, other)
+        with acme.active():
+            theirs = Authenticator.objects.get().pk
+
+        assert browser.get(f"{SECURITY}?rename={theirs}").status_code == 404
+        enrol(acme, user)
+        give = form_of_rename(acme, browser, user)
+        assert send(browser, SECURITY, give, rename=str(theirs), name="Mine").status_code == 404
+        with acme.active():
+            assert Authenticator.objects.get(pk=theirs).name == ""
+
+
+def form_of_rename(acme, browser, user=None):
+    """Prove the factor of a user and open the form for its name."""
+    with acme.active():
+        now = timezone.now()
+        Session.objects.update(level=2, second_factor_at=now, auth_time=now)
+        rows = Authenticator.objects.filter(user=user) if user else Authenticator.objects.all()
+        pk = rows.get().pk
+    return browser.get(f"{SECURITY}?rename={pk}")
+
+
 class TestSettingUp:
     def test_decision_M42_an_authenticator(self, acme, user, browser):
         answer = add(browser, name="My phone")

@@ -57,8 +57,15 @@ const post = async (url, body) => {
   const content = await answer.json().catch(() => ({}));
   if (answer.ok) return content.result ?? content;
   const reason = content.result?.reason ?? "";
-  if (reason === "confirm_needed" && root.dataset.confirm) location.assign(root.dataset.confirm);
-  const byReason = { passkey_refused: "refused", already_enrolled: "known", too_many_factors: "many", suspended: "suspended" };
+  const isPasswordMissing = content.result?.ways?.[0]?.type === "Password" && field("password");
+  if (reason === "confirm_needed" && root.dataset.confirm && !isPasswordMissing) location.assign(root.dataset.confirm);
+  const byReason = {
+    confirm_needed: isPasswordMissing ? "password" : "again",
+    passkey_refused: "refused",
+    already_enrolled: "known",
+    too_many_factors: "many",
+    suspended: "suspended",
+  };
   const byStatus = { 401: "password", 403: "again", 404: "over", 429: "often" };
   throw new Refusal(byReason[reason] ?? byStatus[answer.status] ?? "failed");
 };

@@ -42,7 +42,7 @@ def confirm(request: HttpRequest, session: Session) -> HttpResponse:
             return _page(request, session, methods, form, back, is_sent=True)
         if not form.is_valid():
             return _page(request, session, methods, form, back, status=400)
-        secret, seconds = confirming.confirm(session, factor=factor, code=form.cleaned_data["code"])
+        renewed = confirming.confirm(session, factor=factor, code=form.cleaned_data["code"])
     except ServiceError as error:
         if form.is_bound:
             pages.add_error(form, error, "code" if error.reason == "second_factor_wrong" else None)
@@ -50,7 +50,7 @@ def confirm(request: HttpRequest, session: Session) -> HttpResponse:
             _page(request, session, methods, form, back, status=error.status, error=error), error
         )
     response = redirect(reverse(f"pages:{back}"))
-    cookies.set_sign_in(request, response, session.user, secret, seconds=seconds)
+    cookies.set_sign_in(request, response, session.user, renewed.token, seconds=renewed.cookie_seconds)
     return response
 
 

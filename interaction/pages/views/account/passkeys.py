@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from identity.http.responses import redirect
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation
+from interaction.journeys.account import confirmation, factors
 from interaction.journeys.passkeys import own
 from interaction.pages import passkey_part
 from interaction.pages.account_forms import FactorsForm
@@ -22,7 +22,7 @@ def passkeys(request: HttpRequest, session: Session) -> HttpResponse:
     if request.method == "POST":
 
         def remove() -> str:
-            own.remove(session, request.POST.get("remove", ""), password=form.entered_password)
+            factors.remove(session, request.POST.get("remove", ""), password=form.entered_password)
             return "removed"
 
         if done := shared.attempt(form, remove):

@@ -7,15 +7,17 @@ from identity.factors.errors import EnrolmentExpired
 from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation, factors
+from interaction.journeys.account import confirmation, factor_names, factors
 from interaction.pages import error_messages
-from interaction.pages.account_forms import AuthenticatorForm, FactorsForm
+from interaction.pages.account_forms import AuthenticatorForm, FactorNameForm, FactorsForm
 from interaction.pages.views.account import shared
 
 
 @shared.account_page
 def security(request: HttpRequest, session: Session) -> HttpResponse:
-    """Show the second factors of the user, remove one, and switch the second step on or off."""
+    """Show the second factors of the user, rename or remove one, and switch the second step on or off."""
+    if "rename" in (request.POST or request.GET):
+        return _rename(request, session)
     if request.method == "POST":
         return _change(request, session)
     return _overview(request, session, FactorsForm(session))
@@ -36,6 +38,23 @@ def _change(request: HttpRequest, session: Session) -> HttpResponse:
     if done is None:
         return _overview(request, session, form)
     return shared.redirect_done("pages:account-security", done)
+
+
+def _rename(request: HttpRequest, session: Session) -> HttpResponse:
+    factor = factor_names.find(session, (request.POST or request.GET)["rename"])
+    form = FactorNameForm(session, shared.form_data(request), initial={"name": factor.name})
+
+    def rename() -> str:
+        name = form.cleaned_data["name"]
+        factor_names.rename(session, str(factor.id), name=name, password=form.entered_password)
+        return "renamed"
+
+    if done := shared.attempt(form, rename):
+        return shared.redirect_done("pages:account-security", done)
+    must_enter = confirmation.must_enter_password(session)
+    return shared.render_page(
+        request, session, "rename_factor", form=form, factor=factor, must_enter_password=must_enter
+    )
 
 
 def _overview(request: HttpRequest, session: Session, form: FactorsForm) -> HttpResponse:
@@ -85,8 +104,7 @@ def authenticator(request: HttpRequest, session: Session) -> HttpResponse:
     if renewed is None:
         return _authenticator_page(request, session, form, offer)
     response = shared.redirect_done("pages:account-security", "added")
-    secret, seconds = renewed
-    cookies.set_sign_in(request, response, session.user, secret, seconds=seconds)
+    cookies.set_sign_in(request, response, session.user, renewed.token, seconds=renewed.cookie_seconds)
     return response
 
 

@@ -1,0 +1,61 @@
+"""What a front end does in the pending sign-in of its browser, else for the signed-in user."""
+
+from identity.factors.kinds import FactorType
+from identity.sessions.models import Session
+from interaction.journeys.account import confirmation, factors
+from interaction.journeys.account.confirmation import NotSignedIn
+from interaction.journeys.second_factor import confirming, current_step, setting_up, verifying
+from interaction.journeys.second_factor.authenticator_setup import Offer
+from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.pending_sign_ins.services import NothingPending
+
+
+def has_pending_sign_in(visit: Visit) -> bool:
+    """Return whether the browser has a pending sign-in for this request, or has to step up its session."""
+    try:
+        current_step.find(visit)
+    except NothingPending:
+        return False
+    return True
+
+
+def get_session(visit: Visit) -> Session:
+    """Return the session of the browser.
+
+    Raises:
+        NotSignedIn: it has none.
+
+    """
+    if visit.current is None:
+        raise NotSignedIn
+    return visit.current
+
+
+def begin_totp(visit: Visit) -> Offer:
+    """Return a secret for an authenticator.
+
+    Raises:
+        NothingPending: the browser has neither a pending sign-in nor a session.
+        FactorNotAllowed: the tenant does not use authenticators, or the user of the sign-in has a factor.
+        confirmation.ConfirmNeeded: the signed-in user has to confirm the identity.
+
+    """
+    if visit.current is None or has_pending_sign_in(visit):
+        return setting_up.begin_totp(visit)
+    confirmation.check_confirmed(visit.current)
+    return factors.begin_authenticator(visit.current)
+
+
+def send_code(visit: Visit, *, factor: FactorType) -> int:
+    """Send a code to the verified address of the account, and return how many seconds it is valid.
+
+    Raises:
+        NothingPending: the browser has neither a pending sign-in nor a session.
+        FactorNotAllowed: the account has no such address, or it cannot be used here.
+        verification.SentTooOften: a code was sent within the pause.
+        limits.TooMany: too many from this address.
+
+    """
+    if visit.current is None or has_pending_sign_in(visit):
+        return verifying.send_code(visit, factor=factor)
+    return confirming.send_code(visit.current, factor=factor)

@@ -1,0 +1,492 @@
+"""The signed-in user's second factors over the account API, for a company's own account pages."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from identity.factors.challenges import Ceremony
+from identity.factors.models import Authenticator, Passkey
+from identity.sessions.models import Session
+from identity.users.models import User
+from tests.support import audit_log, codes, factors, passkeys
+from tests.support.account import age_sign_in, change, entries
+from tests.support.cast import PASSWORD
+from tests.support.factors import (
+    SEND,
+    SET_UP,
+    App,
+    enrol,
+    half,
+    has_session,
+    is_signed_in,
+    signed_in,
+    switch_on,
+)
+from tests.support.management import refusal_of, result_of
+
+FACTORS = "/api/my-account/mfa-verifications"
+SETTINGS = "/api/my-account/mfa-settings"
+CONFIRM = "/api/my-account/confirm"
+NOBODY = str(uuid4())
+
+
+@pytest.fixture
+def tenant(acme):
+    return passkeys.switch_on(acme, *factors.ALL, "WebAuthn")
+
+
+@pytest.fixture
+def user(tenant):
+    return tenant.user()
+
+
+@pytest.fixture
+def browser(tenant, user):
+    """A browser in which a user without factors signed in a moment ago."""
+    opened = tenant.browser()
+    assert has_session(opened.sign_in(user))
+    return opened
+
+
+def send(browser, method, path, body=None, **headers):
+    return browser.http.request(method, f"{browser.world.address}{path}", json=body, headers=headers)
+
+
+def rename(browser, factor_id, name, **headers):
+    return send(browser, "PATCH", f"{FACTORS}/{factor_id}", {"name": name}, **headers)
+
+
+def remove(browser, factor_id, **headers):
+    return send(browser, "DELETE", f"{FACTORS}/{factor_id}", **headers)
+
+
+def listed(browser):
+    return result_of(browser.get(FACTORS))
+
+
+def age(world, by=timedelta(minutes=6)):
+    """Let everything that was proven in the sessions of a tenant be older."""
+    age_sign_in(world, by)
+    with world.active():
+        Session.objects.exclude(second_factor_at=None).update(second_factor_at=timezone.now() - by)
+        Session.objects.exclude(password_confirmed_at=None).update(password_confirmed_at=timezone.now() - by)
+
+
+def begin(browser):
+    offer = result_of(browser.post(SET_UP, json={}))
+    return App(offer["secret"]), offer["enrolment"]
+
+
+def add_authenticator(browser, name="Phone"):
+    app, enrolment = begin(browser)
+    body = {"type": "Totp", "enrolment": enrolment, "code": app.code(), "name": name}
+    return app, result_of(browser.post(FACTORS, json=body))
+
+
+def add_passkey(browser, device, ceremony="set_up", name="Laptop"):
+    credential = device.create(passkeys.ask(browser, ceremony))
+    body = {"type": "WebAuthn", "credential": credential, "ceremony": ceremony, "name": name}
+    return browser.post(FACTORS, json=body)
+
+
+def ways(answer):
+    assert answer.status_code == 403, answer.text
+    result = answer.json()["result"]
+    assert result["reason"] == "confirm_needed"
+    return result["ways"]
+
+
+class TestAdding:
+    def test_decision_M50_an_authenticator_steps_the_session_up(self, tenant, browser, user):
+        before = dict(browser.http.cookies)
+
+        _, created = add_authenticator(browser)
+
+        assert (created["type"], created["name"], created["last_used_at"]) == ("Totp", "Phone", None)
+        assert listed(browser) == [created]
+        with tenant.active():
+            session = Session.objects.get()
+        assert (session.level, session.amr) == (2, ["pwd", "otp", "mfa"])
+        assert before != dict(browser.http.cookies)
+        assert half(tenant.browser(), user)["next"]["preferred"] == "Totp"
+        assert audit_log.last(tenant, "Mfa.Create").payload["name"] == "Phone"
+
+    @pytest.mark.parametrize(("ceremony", "asks"), [("set_up", False), ("set_up_security_key", True)])
+    def test_decision_M50_a_passkey_or_a_security_key(self, tenant, browser, user, ceremony, asks):
+        device = passkeys.device()
+
+        created = result_of(add_passkey(browser, device, ceremony))
+
+        assert (created["type"], created["name"], created["rp_id"]) == ("WebAuthn", "Laptop", "127.0.0.1")
+        with tenant.active():
+            assert Session.objects.get().level == 3
+            assert User.objects.get(pk=user.pk).two_step is asks
+
+    def test_decision_M50_backup_codes_are_shown_once(self, tenant, browser):
+        add_authenticator(browser)
+
+        made = browser.post(FACTORS, json={"type": "BackupCode"})
+
+        assert set(result_of(made)) == {"type", "codes"}
+        assert len(set(result_of(made)["codes"])) == 10
+        assert made.headers["Cache-Control"] == "no-store"
+        assert listed(browser)[1]["remaining"] == 10
+        assert "codes" not in listed(browser)[1]
+
+    def test_decision_M32_backup_codes_need_another_factor(self, browser):
+        answer = browser.post(FACTORS, json={"type": "BackupCode"})
+
+        assert answer.status_code == 400
+
+    def test_decision_M44_the_first_factor_signs_other_browsers_out(self, tenant, browser, user):
+        other = tenant.browser()
+        other.sign_in(user)
+
+        add_authenticator(browser)
+
+        assert [is_signed_in(browser), is_signed_in(other)] == [True, False]
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({}, "type"),
+            ({"type": "EmailVerificationCode"}, "type"),
+            ({"type": "Totp"}, "enrolment"),
+            ({"type": "Totp", "enrolment": "x"}, "code"),
+            ({"type": "WebAuthn"}, "credential"),
+            ({"type": "WebAuthn", "credential": "x"}, "credential"),
+            ({"type": "WebAuthn", "credential": {}, "ceremony": "sign_in"}, "ceremony"),
+            ({"type": "BackupCode", "name": "x" * 65}, "name"),
+        ],
+    )
+    def test_bad_input_names_the_field(self, browser, body, field):
+        answer = browser.post(FACTORS, json=body)
+
+        assert answer.status_code == 400
+        assert field in answer.json()["message"]
+
+    def test_decision_18_17_a_credential_that_is_none_is_refused_or_named(self, browser):
+        credential = passkeys.device().create(passkeys.ask(browser, "set_up"))
+        credential["response"]["attestationObject"] = "AAAA"
+
+        answer = browser.post(FACTORS, json={"type": "WebAuthn", "credential": credential})
+
+        assert (answer.status_code, answer.json()["result"]) == (401, {"reason": "passkey_refused"})
+
+    def test_case_MT8_a_secret_of_another_session_is_refused(self, tenant, browser, user):
+        app, enrolment = begin(browser)
+        body = {"type": "Totp", "enrolment": enrolment, "code": app.code()}
+        twin, other = tenant.browser(), tenant.browser()
+        twin.sign_in(user)
+        other.sign_in(tenant.user())
+
+        for thief in (twin, other):
+            answer = thief.post(FACTORS, json=body)
+            assert (answer.status_code, answer.json()["result"]) == (400, {"reason": "enrolment_expired"})
+
+        with tenant.active():
+            assert not Authenticator.objects.exists()
+
+    def test_case_MT18_an_answer_of_another_ceremony_is_refused(self, tenant, browser):
+        credential = passkeys.device().create(passkeys.ask(browser, "set_up_security_key"))
+
+        answer = browser.post(FACTORS, json={"type": "WebAuthn", "credential": credential})
+
+        assert (answer.status_code, answer.json()["result"]) == (401, {"reason": "passkey_refused"})
+        with tenant.active():
+            assert not Passkey.objects.exists()
+
+
+class TestChanging:
+    def test_decision_M50_factors_are_renamed(self, tenant, browser):
+        _, app = add_authenticator(browser)
+        key = result_of(add_passkey(browser, passkeys.device()))
+
+        for factor in (app, key):
+            answer = rename(browser, factor["id"], "Old phone")
+            assert result_of(answer) == {**factor, "name": "Old phone"}
+
+        assert {factor["name"] for factor in listed(browser)} == {"Old phone"}
+        renamed = entries(tenant, "Mfa.Rename")
+        assert {entry.payload["type"] for entry in renamed} == {"Totp", "WebAuthn"}
+        rename(browser, app["id"], "Old phone")
+        assert len(entries(tenant, "Mfa.Rename")) == 2
+
+    @pytest.mark.parametrize("name", ["x" * 65, "a\nb", 7, {}])
+    def test_a_bad_name_is_refused(self, browser, name):
+        _, created = add_authenticator(browser)
+
+        refusal_of(rename(browser, created["id"], name), 400)
+
+    def test_decision_M50_a_factor_is_removed(self, tenant, browser, user):
+        _, created = add_authenticator(browser)
+        result_of(browser.post(FACTORS, json={"type": "BackupCode"}))
+
+        assert result_of(remove(browser, created["id"])) is None
+
+        assert listed(browser) == []  # backup codes are no factor alone
+        assert has_session(tenant.browser().sign_in(user))
+
+    def test_backup_codes_have_no_name_but_can_be_removed(self, browser):
+        add_authenticator(browser)
+        browser.post(FACTORS, json={"type": "BackupCode"})
+        backup = listed(browser)[1]["id"]
+
+        assert rename(browser, backup, "Paper").status_code == 404
+        result_of(remove(browser, backup))
+
+        assert [factor["type"] for factor in listed(browser)] == ["Totp"]
+
+    def test_decision_M45_the_last_factor_stays_where_one_is_demanded(self, tenant, browser):
+        _, created = add_authenticator(browser)
+        switch_on(tenant, "Totp", policy="Mandatory")
+
+        answer = remove(browser, created["id"])
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_required"})
+        assert len(listed(browser)) == 1
+
+    def test_decision_M45_the_only_way_in_stays_and_nothing_else(self, tenant, browser, user):
+        key = result_of(add_passkey(browser, passkeys.device()))
+        _, app = add_authenticator(browser)
+        change(tenant, user, password="")
+
+        result_of(remove(browser, app["id"]))
+        answer = remove(browser, key["id"])
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "no_way_in"})
+        assert [factor["id"] for factor in listed(browser)] == [key["id"]]
+
+    def test_a_factor_of_another_user_or_tenant_is_unknown(self, tenant, rival, browser):
+        passkeys.switch_on(rival, "Totp", "WebAuthn")
+        for world in (tenant, rival):
+            other = world.browser()
+            other.sign_in(world.user())
+            _, theirs = add_authenticator(other)
+            key = result_of(add_passkey(other, passkeys.device()))
+            for factor in (theirs, key):
+                assert rename(browser, factor["id"], "Mine").status_code == 404
+                assert remove(browser, factor["id"]).status_code == 404
+            assert [factor["name"] for factor in listed(other)] == ["Laptop", "Phone"]
+        for wrong in (NOBODY, "no-id"):
+            assert rename(browser, wrong, "x").status_code == 404
+            assert remove(browser, wrong).status_code == 404
+
+    def test_rows_have_no_versions(self, browser):
+        _, created = add_authenticator(browser)
+
+        for answer in (
+            rename(browser, created["id"], "x", **{"If-Match": '"x"'}),
+            remove(browser, created["id"], **{"If-Match": '"x"'}),
+        ):
+            refusal_of(answer, 412)
+
+        assert listed(browser) == [created]
+
+
+class TestSettings:
+    def test_decision_M50_two_step_is_switched(self, tenant, browser, user):
+        add_authenticator(browser)
+        before = browser.get(SETTINGS)
+
+        after = send(browser, "PATCH", SETTINGS, {"two_step": False})
+
+        assert result_of(before) == {"two_step": True, "prompt_skipped_at": None}
+        assert result_of(after) == {"two_step": False, "prompt_skipped_at": None}
+        assert has_session(tenant.browser().sign_in(user))
+
+    def test_an_edit_of_an_old_version_is_refused(self, browser):
+        add_authenticator(browser)
+        tag = browser.get(SETTINGS).headers["ETag"]
+
+        same = send(browser, "PATCH", SETTINGS, {"two_step": True}, **{"If-Match": tag})
+        edited = send(browser, "PATCH", SETTINGS, {"two_step": False}, **{"If-Match": tag})
+        late = send(browser, "PATCH", SETTINGS, {"two_step": True}, **{"If-Match": tag})
+        empty = send(browser, "PATCH", SETTINGS, {}, **{"If-Match": tag})
+
+        assert same.headers["ETag"] == tag
+        assert edited.headers["ETag"] != tag
+        refusal_of(late, 412)
+        refusal_of(empty, 412)
+        assert result_of(browser.get(SETTINGS))["two_step"] is False
+
+    def test_nothing_to_ask_for_cannot_be_switched_on(self, browser):
+        answer = send(browser, "PATCH", SETTINGS, {"two_step": True})
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+
+    def test_decision_M45_a_demanded_step_cannot_be_switched_off(self, tenant, browser):
+        add_authenticator(browser)
+        switch_on(tenant, "Totp", policy="Mandatory")
+
+        answer = send(browser, "PATCH", SETTINGS, {"two_step": False})
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_required"})
+
+
+class TestConfirmation:
+    """Each change needs a proof of the last five minutes: of the factor, and of the password."""
+
+    def changes(self, browser, factor_id=NOBODY):
+        return (
+            browser.post(SET_UP, json={}),
+            browser.post(FACTORS, json={"type": "Totp", "enrolment": "x", "code": "1"}),
+            browser.post(FACTORS, json={"type": "WebAuthn", "credential": {}}),
+            browser.post(FACTORS, json={"type": "BackupCode"}),
+            rename(browser, factor_id, "x"),
+            remove(browser, factor_id),
+            send(browser, "PATCH", SETTINGS, {"two_step": False}),
+        )
+
+    def test_decision_M43_an_old_sign_in_needs_the_password(self, tenant, browser):
+        age(tenant)
+
+        assert [ways(answer) for answer in self.changes(browser)] == [[{"type": "Password"}]] * 7
+        wrong = browser.post(CONFIRM, json={"password": "wrong"})
+        refusal_of(wrong, 401)
+        assert ways(browser.post(FACTORS, json={"type": "BackupCode"}))
+        assert result_of(browser.post(CONFIRM, json={"password": PASSWORD})) is None
+
+        add_authenticator(browser)
+        age(tenant)
+        assert ways(rename(browser, NOBODY, "x"))
+
+    def test_decision_M43_the_factor_first_and_then_the_password(self, tenant, user):
+        app = enrol(tenant, user)
+        browser = signed_in(tenant, user, app)
+        factor = listed(browser)[0]["id"]
+        age(tenant)
+
+        assert [ways(answer)[0] for answer in self.changes(browser, factor)] == [{"type": "Totp"}] * 7
+        assert ways(browser.post(CONFIRM, json={"password": PASSWORD}))[0] == {"type": "Totp"}
+        code = {"code": app.code(), "type": "Totp"}
+        assert result_of(browser.post(CONFIRM, json=code)) is None
+        assert ways(rename(browser, factor, "x")) == [{"type": "Password"}]
+        assert result_of(browser.post(CONFIRM, json={"password": PASSWORD})) is None
+
+        assert result_of(rename(browser, factor, "x"))["name"] == "x"
+        assert browser.post(CONFIRM, json=code).status_code == 401  # a code is good once
+
+    def test_decision_M43_a_code_by_email_confirms(self, tenant, user, browser):
+        codes.reachable(tenant)
+        address, email = codes.new_email(), {"type": "EmailVerificationCode"}
+        change(tenant, user, email=address, email_key=address, email_verified=True)
+        enrol(tenant, user)
+        age(tenant)
+
+        way = ways(rename(browser, NOBODY, "x"))[-1]
+        result_of(browser.post(SEND, json=email))
+        confirmed = browser.post(CONFIRM, json=email | {"code": codes.message_to(address)["code"]})
+
+        assert way["type"] == email["type"]
+        assert "•" in way["masked"]
+        assert has_session(confirmed)
+
+    def test_decision_M43_a_passkey_confirms(self, tenant, browser, user):
+        device = passkeys.device()
+        passkeys.enrol(tenant, user, device, Ceremony.SET_UP_SECURITY_KEY)
+        age(tenant)
+        assert ways(browser.post(CONFIRM, json={"password": PASSWORD}))[0] == {"type": "WebAuthn"}
+
+        credential = device.get(passkeys.ask(browser, "confirm"))
+        confirmed = browser.post(CONFIRM, json={"credential": credential})
+        replayed = browser.post(CONFIRM, json={"credential": credential})
+
+        assert result_of(confirmed) is None
+        assert has_session(confirmed)
+        assert (replayed.status_code, replayed.json()["result"]) == (401, {"reason": "passkey_refused"})
+
+    def test_decision_M43_without_password_and_factor_the_user_signs_in_again(self, tenant, browser, user):
+        age(tenant)
+        change(tenant, user, password="")
+
+        assert ways(rename(browser, NOBODY, "x")) == []
+        answer = browser.post(CONFIRM, json={"password": PASSWORD})
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+
+    def test_case_MT7_a_password_is_no_proof_of_a_factor(self, tenant, browser, user):
+        enrol(tenant, user)  # in another browser, after this one has signed in
+
+        begun = browser.post(SET_UP, json={})
+
+        assert ways(begun)[0] == {"type": "Totp"}
+
+    def test_a_proof_that_is_wrong_is_counted(self, tenant, user):
+        app = enrol(tenant, user)
+        browser = signed_in(tenant, user, app)
+
+        answers = [browser.post(CONFIRM, json={"code": "000000", "type": "Totp"}) for _ in range(11)]
+
+        assert {answer.status_code for answer in answers} == {401}
+        assert "Retry-After" in answers[-1].headers
+        assert browser.post(CONFIRM, json={"code": app.code(), "type": "Totp"}).status_code == 401
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {},
+            {"password": PASSWORD, "code": "1", "type": "Totp"},
+            {"code": "1"},
+            {"code": "1", "type": "WebAuthn"},
+            {"credential": "x"},
+            {"type": "Totp"},
+        ],
+    )
+    def test_exactly_one_proof_is_needed(self, browser, body):
+        assert browser.post(CONFIRM, json=body).status_code == 400
+
+
+ROUTES = [
+    ("GET", FACTORS),
+    ("POST", FACTORS),
+    ("PATCH", f"{FACTORS}/{NOBODY}"),
+    ("DELETE", f"{FACTORS}/{NOBODY}"),
+    ("GET", SETTINGS),
+    ("PATCH", SETTINGS),
+    ("POST", CONFIRM),
+]
+
+
+class TestWhoMay:
+    @pytest.mark.parametrize(("method", "path"), ROUTES)
+    def test_case_MT1_MT34_only_the_signed_in_user_at_this_origin(self, tenant, browser, method, path):
+        user = tenant.user()
+        enrol(tenant, user)
+        nobody, halfway = tenant.browser(), tenant.browser()
+        half(halfway, user)
+        body = {"password": PASSWORD} if method in {"POST", "PATCH"} else None
+
+        assert refusal_of(send(nobody, method, path, body), 401) is not None
+        assert refusal_of(send(halfway, method, path, body), 401) is not None
+        for foreign in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+            answer = send(browser, method, path, body, **foreign)
+            assert (answer.status_code, answer.json()["result"]) == (403, "")
+
+    @pytest.mark.parametrize(("method", "path"), [route for route in ROUTES if route[0] in {"POST", "PATCH"}])
+    def test_decision_18_17_other_content_is_refused(self, browser, method, path):
+        url = f"{browser.world.address}{path}"
+
+        form = browser.http.request(method, url, data={"type": "BackupCode"})
+        broken = browser.http.request(method, url, content="{", headers={"Content-Type": "application/json"})
+
+        assert (form.status_code, form.json()["result"]) == (415, "")
+        assert broken.status_code == 400
+
+    def test_case_MT3_a_session_of_another_tenant_is_none_here(self, tenant, rival, browser):
+        stranger = rival.browser()
+        stranger.http.cookies = browser.http.cookies
+
+        refusal_of(send(stranger, "GET", FACTORS), 401)
+
+    def test_a_tenant_without_factors_adds_none(self, acme):
+        browser = acme.browser()
+        browser.sign_in(acme.user())
+
+        begun = browser.post(SET_UP, json={})
+        made = browser.post(FACTORS, json={"type": "BackupCode"})
+
+        assert listed(browser) == []
+        for answer in (begun, made):
+            assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
