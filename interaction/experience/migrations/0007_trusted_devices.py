@@ -6,7 +6,7 @@ class Migration(migrations.Migration):
     kind = "expand"
 
     dependencies = [
-        ('experience', '0005_factors'),
+        ('experience', '0006_forgot_password_requires_factor'),
     ]
 
     operations = [
