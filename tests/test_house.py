@@ -206,12 +206,21 @@ def test_views_open_no_transaction_and_catch_errors_only_where_said():
 # Where a session may start or reach a higher level: after the second factor is proven, or not needed.
 _STARTS_SESSIONS = {
     "interaction/journeys/second_factor/starting.py": {"start"},
-    "interaction/journeys/second_factor/confirming.py": {"step_up"},
+    "interaction/journeys/second_factor/confirming.py": {"step_up", "record_password"},
     # Of made-up users. No browser has them.
     "management/seeding/demo_data/live_sessions.py": {"Session", "bulk_create"},
 }
-_SESSION_MODULES = {"identity.sessions.services", "identity.sessions.models"}
-_MAKES_SESSIONS = {"start", "step_up", "Session", "create", "bulk_create", "get_or_create", "save"}
+_SESSION_MODULES = {f"identity.sessions.{name}" for name in ("services", "models", "confirmations")}
+_MAKES_SESSIONS = {
+    "start",
+    "step_up",
+    "record_password",
+    "Session",
+    "create",
+    "bulk_create",
+    "get_or_create",
+    "save",
+}
 
 
 def session_calls(code: str) -> set[str]:

@@ -78,7 +78,8 @@ def serializers() -> dict[str, Any]:
     for path, _, pattern in routes(get_resolver()):
         view: Any = getattr(pattern.callback, "cls", None)
         if "POST" in methods(pattern) and getattr(view, "authentication_classes", None) == ():
-            found[path] = view.request_serializers["post"]()
+            declared = view.request_serializers
+            found[path] = (declared.get("post") or declared["create"])()
     return found
 
 

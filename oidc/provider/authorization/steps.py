@@ -46,6 +46,7 @@ _REFUSALS: Final[Mapping[Step, type[OAuthError]]] = {
     Step.NO_ACCESS: UserNotAllowed,
     Step.CONFIRM: InteractionRequired,
     Step.CONSENT: ConsentRequired,
+    Step.STEP_UP: InteractionRequired,
     Step.UNMET: UnmetAuthenticationRequirements,
 }
 
@@ -74,8 +75,6 @@ def get_refusal(authorization: Authorization, session: Session | None, step: Ste
     """
     if step is Step.CONSENT and is_client_unproven(authorization):
         return InteractionRequired()
-    if step is Step.STEP_UP:
-        return InteractionRequired("the user must prove a further factor for this acr")
     if step in _REFUSALS:
         return _REFUSALS[step]()
     if session is None:
@@ -87,8 +86,7 @@ def get_refusal(authorization: Authorization, session: Session | None, step: Ste
 
 def names_other_user(authorization: Authorization, session: Session) -> bool:
     """Return whether a pending request names another user than that of the session, or a forged one."""
-    step = _get_step_for_other_user(authorization, session, signed_in=False, is_pending=True)
-    return step is not None
+    return _get_step_for_other_user(authorization, session, signed_in=False, is_pending=True) is not None
 
 
 def _get_interactive_step(
@@ -146,9 +144,7 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
         return Step.SIGN_IN
     if not may_use:
         return Step.NO_ACCESS
-    if demands.must_step_up(authorization, session, None) or not demands.is_target_met(
-        authorization, session
-    ):
+    if _find_step_of_weak_sign_in(authorization, session, None):
         return Step.STEP_UP
     return Step.CONFIRM if is_client_unproven(authorization) else Step.ISSUE
 

@@ -34,7 +34,8 @@ def open_texts() -> list[tuple[str, str, Any]]:
     for path, _, pattern in routes(get_resolver()):
         view = getattr(pattern.callback, "cls", None)
         if "POST" in methods(pattern) and view is not None and view.authentication_classes == ():
-            serializer = view.request_serializers["post"]
+            declared = view.request_serializers
+            serializer = declared.get("post") or declared["create"]
             found += [
                 (path, name, serializer)
                 for name, field in serializer().fields.items()
