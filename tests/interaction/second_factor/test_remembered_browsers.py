@@ -1,6 +1,7 @@
 """Browsers in which no second factor is asked for a while, and what ends that."""
 
 import html
+import json
 from datetime import timedelta
 
 import pytest
@@ -20,6 +21,7 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import circumstances
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 from tests.support import audit_log, management
+from tests.support.cast import query_of
 from tests.support.factors import (
     BACKUP,
     NEXT,
@@ -321,3 +323,42 @@ class TestRaces:
 
             with pytest.raises(credentials.FactorsChanged):
                 circumstances.check(user, judged, here, visit)
+
+
+class TestDemands:
+    """A remembered browser satisfies organizations, and no demand for a level."""
+
+    @pytest.fixture
+    def browser(self, acme, user, app):
+        browser = signed_out(remembering(acme, user, app))
+        assert not is_asked(browser, user)
+        return browser
+
+    @pytest.mark.parametrize("is_signed_in", [True, False])
+    def test_case_MT28_an_essential_acr_is_asked_for(self, acme, user, app, browser, is_signed_in):
+        browser = browser if is_signed_in else signed_out(browser)
+        client = acme.application()
+        claims = json.dumps({"id_token": {"acr": {"essential": True, "value": "urn:service:acr:2fa"}}})
+        place = browser.authorize(client, claims=claims).headers["Location"]
+        if not is_signed_in:
+            answer = browser.sign_in(user, interaction=query_of(place)["interaction"])
+            assert not has_session(answer)
+            place = answer.json()["result"]["redirect_to"]
+
+        assert "/sign-in/second-factor?" in place
+
+    def test_case_MT28_nor_does_prompt_none_pass(self, acme, user, app, browser):
+        answer = browser.authorize(acme.application(), acr_values="urn:service:acr:2fa", prompt="none")
+
+        assert query_of(answer.headers["Location"])["error"] == "interaction_required"
+
+    def test_decision_M18_an_organization_that_requires_two_factors_is_satisfied(
+        self, acme, user, app, browser
+    ):
+        admin = management.superuser(acme)
+        organization = admin.created("/organizations", name="Clinic", is_mfa_required=True)["id"]
+        result_of(admin.post(f"/organizations/{organization}/users", user_ids=[str(user.pk)]))
+
+        answer = browser.authorize(acme.application(), organization_id=organization)
+
+        assert "code" in query_of(answer.headers["Location"])
