@@ -14,10 +14,11 @@ _OF_USERS: Final = (
     *("password", "search_text", "username_key", "email_key", "phone_key"),
     *("last_sign_in_at", "login_count", "factors", "two_step", "factor_skipped_at"),
 )
-_OF_SESSIONS: Final = ("token_hash", "ip", "user_agent", "second_factor_at")
+_OF_SESSIONS: Final = ("token_hash", "ip", "user_agent", "second_factor_at", "password_confirmed_at")
+_OF_APPLICATIONS: Final = (*PAGE_COLUMNS, "required_acr", "default_acr_values")
 
 NOT_WITH_FAMILIES: Final = (
-    *(f"application__{column}" for column in PAGE_COLUMNS),
+    *(f"application__{column}" for column in _OF_APPLICATIONS),
     *(f"user__{column}" for column in _OF_USERS),
 )
 NOT_WITH_CODES: Final = (*NOT_WITH_FAMILIES, *(f"session__{column}" for column in _OF_SESSIONS))

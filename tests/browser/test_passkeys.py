@@ -5,6 +5,7 @@ Browsers have no passkeys at an IP address, so the server is at localhost here.
 
 from collections.abc import Iterator
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -228,6 +229,8 @@ def test_axe_finds_nothing_on_the_pages(screens, tenant, user, language):
 def test_without_scripts_the_pages_work_and_say_what_passkeys_need(screens, tenant, user):
     page = screens.open(java_script_enabled=False)
     passkeys.enrol(tenant, user, passkeys.security_key(), Ceremony.SET_UP_SECURITY_KEY)
+    with tenant.active():
+        Passkey.objects.update(rp_id=urlsplit(tenant.address).hostname)
     app = factors.enrol(tenant, user)
 
     sign_in(page, tenant, user)

@@ -32,6 +32,7 @@ HASHING = {
     "/api/interaction/sign-in": as_json(identifier="nobody", password=PASSWORD),
     "/api/interaction/register": as_json(username="somebody", password=PASSWORD),
     "/api/interaction/passkey/verify": as_json(ceremony="confirm", credential={}, password=PASSWORD),
+    "/api/my-account/confirm": as_json(password=PASSWORD),
     "/api/interaction/forgot-password": as_json(identifier="a@x.example", new_password=PASSWORD),
     "/api/admin/sign-in": as_json(username="nobody", password=PASSWORD),
     "/sign-in": as_form(identifier="nobody", password=PASSWORD),
@@ -151,9 +152,9 @@ def test_it_tells_nothing_of_accounts_or_tenants(http, acme, user, crowded):
     [
         path
         for path in HASHING
-        if not {"forgot-password", "passkey"} & set(path.split("/")) | OF_LINKS & {path}
+        if not {"forgot-password", "passkey", "my-account"} & set(path.split("/")) | OF_LINKS & {path}
     ],
-)  # a new password needs a proven address first, and a passkey is verified before the password
+)  # a new password needs a proven address, a passkey is verified first, and an account needs a session
 def test_whoever_came_past_the_door_is_refused_a_place_all_the_same(http, acme, crowded, monkeypatch, path):
     at_the_door = http.post(path, **HASHING[path])
     monkeypatch.setattr(passwords, "reserve_place", lambda: nullcontext(enter_result=True))

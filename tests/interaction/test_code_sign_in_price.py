@@ -52,5 +52,5 @@ def test_the_first_proof_of_an_account_that_nobody_owned_pays_for_what_it_ends(w
     first, again = price(world, to, number=1), price(world, to, number=2)
 
     assert registered.status_code == 200
-    assert first == (8, 17)
+    assert first == (8, 19)
     assert again == (4, 8)

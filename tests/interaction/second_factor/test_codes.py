@@ -4,6 +4,7 @@ import pytest
 
 from identity.factors.models import BackupCode
 from identity.users.models import User
+from interaction.experience import services as experience
 from interaction.verification.models import VerificationCode
 from tests.support import audit_log, codes, factors
 from tests.support.factors import (
@@ -170,6 +171,8 @@ class TestMailedCodes:
 
     def test_decision_M21_nor_after_a_password_that_a_mailed_code_has_just_set(self, acme, two_step, email):
         enrol(acme, two_step)
+        with acme.active():
+            experience.change({"forgot_password_requires_factor": False})
         browser = acme.browser()
         codes.proven(browser, email, "forgot_password")
         new = "a new password, 1 of many"

@@ -223,7 +223,7 @@ class TestSetUpInASession:
         wrong = create(browser, phone, password="wrong")
         right = create(browser, phone, password=PASSWORD)
 
-        assert [answer.status_code for answer in (without, wrong, right)] == [401, 401, 200]
+        assert [answer.status_code for answer in (without, wrong, right)] == [403, 401, 200]
         assert len(stored(acme)) == 1
 
     def test_case_MT7_a_second_passkey_needs_the_first(self, acme, user):
