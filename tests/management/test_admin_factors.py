@@ -106,7 +106,8 @@ class TestUsers:
 class TestThePolicy:
     def save(self, operator, world, **typed):
         row = experience_of(world)
-        fields = {"organization_required_mfa_policy": "NoPrompt"} | typed
+        fields = {"organization_required_mfa_policy": "NoPrompt", "duration_days": 30} | typed
+        fields |= {"inactive_days": 30, "recent_failures": 5}
         return operate(operator, "experience/signinexperience", row, "factors", **fields)
 
     def form(self, operator, world):

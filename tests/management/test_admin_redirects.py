@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -9,11 +10,13 @@ from django.utils import timezone
 
 from audit.models import Entry
 from identity.core import tenancy
+from identity.factors import browsers
 from identity.organizations.models import Membership, Organization, OrganizationPermission, OrganizationRole
 from identity.resources import services as resources
 from identity.roles.models import Role
 from identity.sessions import services as sessions
 from identity.users import services as users
+from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.connectors.messages import Message
 from interaction.connectors.models import Connector
@@ -21,7 +24,7 @@ from interaction.social.models import SocialIdentity
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 from management.administrators import invitations
-from management.administrators.models import Administrator, ProviderAccount
+from management.administrators.models import Administrator, AdministratorPasskey, ProviderAccount
 from oidc.applications import bindings
 from oidc.applications.models import Application
 from oidc.keys.models import SigningKey
@@ -131,6 +134,23 @@ def link_account(administrator: Administrator) -> None:
     ProviderAccount.objects.create(administrator=administrator, **account)
 
 
+def give_passkey(administrator: Administrator) -> None:
+    facts = {"credential_id": "x", "credential_hash": cast.new_secret(), "public_key": b"x", "algorithm": -7}
+    AdministratorPasskey.objects.create(administrator=administrator, verifies_user=True, **facts)
+
+
+def sign_in_elsewhere(user: User) -> None:
+    browsers.record(user, [])
+
+
+# What a row needs for an operation.
+SET_UP: dict[str, Callable[[Any], None]] = {
+    "administrator do unlink": link_account,
+    "administrator do passkeys": give_passkey,
+    "user do forget-browsers": sign_in_elsewhere,
+}
+
+
 def rows_of(kind: Any, acme: World, spare: World, who: Administrator) -> list[Any]:
     """The rows of a kind that may be changed here, newest first."""
     name = kind.opts.model_name
@@ -155,8 +175,9 @@ def steps(acme: World, spare: World, operator: Operator) -> Any:
             row = None
             if operation.needs_row:
                 rows = rows_of(kind, acme, spare, operator.who)
-                if step == "administrator do unlink":
-                    link_account(rows[0])
+                if step in SET_UP:
+                    with acme.active():
+                        SET_UP[step](rows[0])
                 rows.sort(key=lambda row: str(row) != ROWS.get(step, str(row)))
                 with acme.active():
                     row = next((row for row in rows if operation.is_possible(row)), None)

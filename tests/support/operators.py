@@ -16,6 +16,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from playwright.sync_api import Page
 
 from identity.core import tenancy
+from identity.operator_kit import fresh_proof
 from identity.users import passwords
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
@@ -98,7 +99,9 @@ def at(world: World, who: Administrator | None = None) -> Operator:
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
     session[HASH_SESSION_KEY] = operator.who.get_session_auth_hash()
     session[chosen_tenant.KEY] = world.tenant.pk
-    session["used_at"] = int(time.time())  # of idle_sessions
+    now = int(time.time())
+    session["used_at"] = now  # of idle_sessions
+    session[fresh_proof._KEY] = now
     session.create()
     host = urlsplit(settings.BASE_URL).hostname or ""
     operator.http.cookies.set(settings.SESSION_COOKIE_NAME, session.session_key, domain=host)
