@@ -97,7 +97,7 @@ COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 -
 	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
 messages: $(VENV)/development ## Gather the sentences of pages and messages for translators, and compile (needs gettext)
-	$(BIN)/python manage.py makemessages --settings config.settings_test --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore docs --ignore bench
+	$(BIN)/python manage.py makemessages --settings config.settings_test --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore docs --ignore bench --ignore var
 	$(BIN)/python manage.py compilemessages --settings config.settings_test --ignore '.venv*'
 
 release: $(VENV)/development ## Commit and tag a release, after make verify: make release VERSION=1.2.0

@@ -141,6 +141,8 @@ def give_passkey(administrator: Administrator) -> None:
 
 def sign_in_elsewhere(user: User) -> None:
     browsers.record(user, [])
+    user.two_step = True
+    user.save(update_fields=["two_step"])
 
 
 # What a row needs for an operation.

@@ -57,6 +57,8 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "pending_sign_ins.PendingSignIn.user": _SHORT,
         "factors.BackupCode.user": "the factors that the codes stand in for are counted",
         "factors.RecoveryGrant.user": _SHORT,
+        "factors.SignInCountry.user": "a country that is forgotten is unusual once more",
+        "users.FormerEmail.user": "it only gets notices for a week",
         "factors.KnownBrowser.user": "a browser that is forgotten is asked once more",
     },
 }
