@@ -39,6 +39,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "no_way_in": _("the user had no other way to sign in than this passkey"),
     "nothing_under_way": _("no sign-in was waiting for a second factor"),
     "passkey_refused": _("the passkey was not accepted"),
+    "second_factor_missing": _("the user had to prove a second factor first"),
     "second_factor_wrong": _("the code of the second factor was wrong or had expired"),
     "too_many_factors": _("the user had the highest number of such factors"),
     # Codes
@@ -83,6 +84,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "nothing_to_agree_to": _("there was no document of terms to which users could agree"),
     "not_confirmed": _("the text that confirms the deletion was wrong"),
     "username_is_fixed": _("users may not change their usernames"),
+    "trusted_device_not_found": _("there is no such remembered browser"),
     "session_not_found": _("the session had already ended"),
     "grant_not_found": _("there is no such access of an application to the user's data"),
     "not_signed_in": _("the browser has no session"),

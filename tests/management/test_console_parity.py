@@ -93,7 +93,8 @@ TABLE: Final[Done] = {
     "POST /organization-permissions": (f"{PERMISSION} create",),
     "DELETE /organization-permissions/:pk": (f"{PERMISSION} delete",),
     **crud(
-        "/applications", APPLICATION, "access", "branding", "grant-types", "claims", "describe", "lifetimes"
+        *("/applications", APPLICATION, "access", "branding", "grant-types", "claims", "describe"),
+        *("lifetimes", "sign-in-strength"),
     ),
     "POST /applications/:pk/secret": (f"{APPLICATION} secret",),
     "GET /applications/:pk/secrets": (APPLICATION,),
@@ -151,6 +152,7 @@ WITHOUT_ROUTE: Final = {
     f"{INVITATION} renew": "programs revoke an invitation and invite again",
     f"{INVITATION} link": "programs get the link if the mail server refuses it",
     "administrators.administrator unlink": "nobody links by the interface",
+    "administrators.administrator passkeys": "passkeys are for the operators' site only",
     "administrators.administrator second-step": "removing it needs the other administrator's own proof",
 }
 # Operations that only lead on from another one of the same kind.

@@ -36,6 +36,7 @@ def test_without_a_session_it_says_to_sign_in(acme: World):
 
 
 def test_a_form_with_too_many_fields_says_so(acme: World, operator: Operator):
+    operator.get("/admin/")  # sets the cookie of the CSRF check
     answer = operator.http.post("/admin/roles/role/do/create/", data={f"field-{n}": "x" for n in range(1001)})
     visitor = Operator(None)  # type: ignore[arg-type]
     visitor.get("/sign-in")  # sets the cookie of the CSRF check

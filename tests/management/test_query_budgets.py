@@ -38,7 +38,10 @@ WHOLE: Final = re.compile(
 DETAIL: Final = 2
 # When the last token of a key expires is in the table of usage.
 # Second factors are of four kinds, and the sign-in experience says which count.
-MORE: Final = {"/signing-keys/:pk": 3, "/users/:pk/mfa-verifications": 6}
+# The policy of a tenant says which browsers are remembered.
+MORE: Final = {
+    "/signing-keys/:pk": 3, "/users/:pk/mfa-verifications": 6, "/users/:pk/trusted-devices": 5,
+}  # fmt: skip
 # What a user has few of, and this walk has none of.
 FEW: Final = {"/users/:pk/mfa-verifications"}
 ASSIGNMENT: Final = 6

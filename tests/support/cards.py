@@ -70,7 +70,10 @@ LIFETIMES = {
 RIGHTS = {"email": "ada@ops.example", "role": "support", "is_superuser": "on", "current_password": PASSWORD}
 SALES = {"name": "Sales", "access_token_ttl": "61", "access_token_signing_alg": "RS256"}
 # What is typed, what the card then shows, and the audit entry.
-FACTORS = {"factors": "Totp", "policy": "NoPrompt", "social": "ask"}
+FACTORS = {
+    "factors": "Totp", "policy": "NoPrompt", "organization_required_mfa_policy": "NoPrompt", "social": "ask",
+    "duration_days": "30", "inactive_days": "30", "recent_failures": "5",
+}  # fmt: skip
 CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
     "branding": (EXPERIENCE, "look", {"primary_color": "#00aa00"}, "#00aa00", "SignInExperience"),
     "methods": (EXPERIENCE, "ways", {"email_password": "on"}, "Email", "SignInExperience"),
