@@ -28,6 +28,7 @@ class TestSignInExperience:
                 "updated_at",
             ),
             *("mfa", "passkey_sign_in", "trusted_device_policy", "adaptive_mfa", "attestation"),
+            "forgot_password_requires_factor",
         }
         assert shown["sign_up"] == {
             "identifiers": ["username"],
