@@ -108,7 +108,9 @@ class TestTheSession:
             User.objects.filter(pk=user.pk).update(two_step=False)
             Session.objects.update(auth_time=timezone.now() - timedelta(minutes=6))
 
-        assert has_session(codes.enter(browser, email, codes.sent(browser, email)))
+        assert has_session(
+            codes.enter(browser, email, codes.sent(browser, email, number=2))
+        )  # after the notice of the sign-in
         with acme.active():
             session = Session.objects.get()
         page = browser.get(ADD)
