@@ -69,6 +69,7 @@ _VALUES: Final[dict[str, Any]] = {
     "tos_uri": "https://app.example.com/terms",
     "contacts": ["support@example.com"],
     "initiate_login_uri": "https://app.example.com/login",
+    "default_acr_values": ["urn:service:acr:2fa"],
     "required_acr": "urn:service:acr:2fa",
     "resource_name": "Orders",
     "role_ids": [ID],
