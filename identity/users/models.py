@@ -129,7 +129,7 @@ class FormerEmail(TenantModel):
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     email = models.CharField(max_length=254)
-    email_key = models.CharField(max_length=254)
+    email_key = models.CharField(max_length=1024)
     replaced_at = models.DateTimeField()
 
     objects = TenantManager()

@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 
 from identity.factors import relying_party
 from identity.factors.challenges import Ceremony
+from identity.operator_kit import fresh_proof
 from management.administrators import passkeys
 from management.site import idle_sessions, passkey_session
 from management.site.passkey_answers import answers_script, get_browser
@@ -41,4 +42,5 @@ def sign_in(request: HttpRequest, body: dict[str, Any]) -> dict[str, Any]:
     idle_sessions.flush(request)
     login(request, passkey.administrator)
     passkey_session.store(request, passkey)
+    fresh_proof.record(request)
     return {"redirect_to": reverse("admin:index")}

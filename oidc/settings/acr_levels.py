@@ -1,5 +1,6 @@
 """The values of ``acr`` that a tenant knows, and their levels."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from identity.factors.levels import ACR, Level
@@ -16,11 +17,16 @@ def get_all() -> dict[str, int]:
     return _LEVELS | {alias["value"]: _LEVELS[alias["level"]] for alias in aliases}
 
 
+def get_levels(values: Iterable[str]) -> dict[str, int]:
+    """Return the levels of some values at least. Only aliases cost a statement."""
+    return _LEVELS if all(value in _LEVELS for value in values) else get_all()
+
+
 def get_required_level(value: str) -> int:
     """Return the level that a required value stands for; 1 without a value.
 
-    Nothing reaches the level of a value that the tenant no longer knows. Only aliases cost a statement.
+    Nothing reaches the level of a value that the tenant no longer knows.
     """
     if not value:
         return Level.ONE
-    return _LEVELS[value] if value in _LEVELS else get_all().get(value, UNREACHABLE)
+    return get_levels([value]).get(value, UNREACHABLE)

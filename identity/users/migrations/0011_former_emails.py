@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('id', models.UUIDField(default=database.ids.new, editable=False, primary_key=True, serialize=False)),
                 ('email', models.CharField(max_length=254)),
-                ('email_key', models.CharField(max_length=254)),
+                ('email_key', models.CharField(max_length=1024)),
                 ('replaced_at', models.DateTimeField()),
                 ('tenant', models.ForeignKey(db_index=False, default=identity.core.tenancy.active_id, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.tenant')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='users.user')),

@@ -8,6 +8,7 @@ from identity.tenants import services as tenants
 from oidc.applications.models import Application
 from oidc.provider import acr, claims_request
 from oidc.provider.authorization.refusals import UnmetAuthenticationRequirements
+from oidc.settings import acr_levels
 
 
 def check_claims(document: dict[str, Any]) -> None:
@@ -40,4 +41,4 @@ def check_application(application: Application) -> None:
 
 
 def _is_reached(values: Sequence[str], highest: int) -> bool:
-    return (acr.find_least(values) or acr.UNKNOWN) <= highest
+    return (acr.find_least(values) or acr_levels.UNREACHABLE) <= highest

@@ -9,6 +9,7 @@ from identity.sessions.models import Session
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import acr, target_demands
 from oidc.provider.authorization.request import Authorization
+from oidc.settings import acr_levels
 
 _NONE: Final = Demands()
 
@@ -61,4 +62,4 @@ def is_target_met(authorization: Authorization, session: Session) -> bool:
 
 
 def _find_least(values: Sequence[str]) -> int:
-    return min(acr.find_least(values) or acr.UNKNOWN, Level.HARDWARE)
+    return min(acr.find_least(values) or acr_levels.UNREACHABLE, Level.HARDWARE)
