@@ -13,9 +13,7 @@ from identity.operator_kit import fresh_proof
 from management.site.sessions import SessionStore
 from tests.management.test_two_step import set_up
 from tests.support import authenticator, factors, operators
-from tests.support import passkeys as users_passkeys
 from tests.support.admin_pages import operate
-from tests.support.administrator_passkeys import browser_of, enrol, sign_in
 from tests.support.cast import PASSWORD
 from tests.support.operators import text_of
 
@@ -151,13 +149,3 @@ def test_nobody_confirms_without_a_session(acme):
     stranger = operators.Operator(operators.administrator())
 
     assert "/admin/login/" in stranger.get(CONFIRM).headers["Location"]
-
-
-def test_a_sign_in_with_a_passkey_is_a_proof(acme, operator, user):
-    device = users_passkeys.device()
-    enrol(operator, device)
-    browser = browser_of(operator.who)
-    assert sign_in(browser, device).status_code == 200
-    browser.choose(acme)
-
-    assert browser.get(path_of(user, "two-step")).status_code == 200

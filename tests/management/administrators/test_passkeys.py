@@ -1,6 +1,7 @@
 """Passkeys of administrators: signing in to the operators' site, and what ends it."""
 
 import base64
+import time
 
 import pytest
 from django.core import mail as django_mail
@@ -10,6 +11,7 @@ from identity.core import tenancy
 from identity.factors import totp
 from identity.limits import rules
 from identity.limits.rules import Limit
+from identity.operator_kit import fresh_proof
 from management.administrators import mail, second_step, services
 from management.administrators.models import Administrator, AdministratorPasskey
 from tests.support import authenticator, operators
@@ -288,3 +290,9 @@ class TestTheSession:
 
         assert answer.status_code == 403
         assert answer.json()["message"].startswith("this installation requires a second step")
+
+
+def test_a_sign_in_with_a_passkey_is_a_proof_for_five_minutes(stranger, device):
+    assert sign_in(stranger, device).status_code == 200
+
+    assert time.time() - stranger.http.session[fresh_proof._KEY] < 60
