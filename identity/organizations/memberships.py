@@ -7,6 +7,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from database import ids
+from database.statements import Parameter
+from identity.core.tenant_statements import Select, uuid
 from identity.organizations.models import (
     MemberRole,
     Membership,
@@ -19,6 +21,13 @@ from identity.resources.models import Scope
 _NOT_WITH_MEMBERSHIPS: Final = tuple(
     f"organization__{column}" for column in ("description", "logo_url", "metadata", "branding")
 )
+_MEMBERSHIP: Final = Select(
+    lambda: (
+        Membership.objects.filter(user=uuid("user_id"), organization=uuid("organization_id"))
+        .select_related("organization")
+        .defer(*_NOT_WITH_MEMBERSHIPS)[:1]
+    )
+)
 
 
 def find_membership(user_id: UUID, organization_id: str) -> Membership | None:
@@ -26,8 +35,7 @@ def find_membership(user_id: UUID, organization_id: str) -> Membership | None:
     organization = ids.parse(organization_id)
     if organization is None:
         return None
-    found = Membership.objects.filter(user=user_id, organization=organization)
-    return found.select_related("organization").defer(*_NOT_WITH_MEMBERSHIPS).first()
+    return _MEMBERSHIP.first(user_id=user_id, organization_id=organization)
 
 
 def is_in_strict_organization(user_id: UUID) -> bool:
@@ -41,16 +49,16 @@ def count_users_in_strict_organizations() -> int:
     return strict.values("user").distinct().count()
 
 
-def get_permissions(membership: Membership) -> QuerySet[OrganizationPermission]:
+def get_permissions(membership_id: UUID | Parameter) -> QuerySet[OrganizationPermission]:
     """Return the permissions of a member's roles."""
-    roles = MemberRole.objects.filter(membership=membership).values("role_id")
+    roles = MemberRole.objects.filter(membership=membership_id).values("role_id")
     held = OrganizationRolePermission.objects.filter(role__in=roles).values("permission_id")
     return OrganizationPermission.objects.filter(pk__in=held)
 
 
-def get_resource_scopes(membership: Membership, resource_id: UUID) -> QuerySet[Scope]:
+def get_resource_scopes(membership_id: UUID | Parameter, resource_id: UUID | Parameter) -> QuerySet[Scope]:
     """Return the scopes of a resource that a member's roles have."""
-    roles = MemberRole.objects.filter(membership=membership).values("role_id")
+    roles = MemberRole.objects.filter(membership=membership_id).values("role_id")
     held = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")
     return Scope.objects.filter(resource=resource_id, pk__in=held)
 

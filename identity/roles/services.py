@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from audit.events import Event
+from database.statements import Parameter
 from identity.core import records
 from identity.core.assignments import Assignment
 from identity.core.errors import ServiceError
@@ -87,7 +88,7 @@ def remove(role: Role, *, expected: frozenset[int] | None) -> None:
     records.remove(role, event=Event.ROLE_DELETE, expected=expected, name=role.name)
 
 
-def get_user_scopes(user_id: UUID, resource_id: UUID) -> QuerySet[Scope]:
+def get_user_scopes(user_id: UUID | Parameter, resource_id: UUID | Parameter) -> QuerySet[Scope]:
     """Return the scopes of a resource that a user's system roles grant."""
     roles = UserRole.objects.filter(user=user_id).values("role_id")
     granted = RoleScope.objects.filter(role__in=roles).values("scope_id")

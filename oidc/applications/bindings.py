@@ -140,7 +140,7 @@ def unbind(binding: OrganizationApplication, *, expected: frozenset[int] | None)
     )
 
 
-def get_scopes(application_id: UUID) -> QuerySet[Scope]:
+def get_scopes(application_id: UUID | Parameter) -> QuerySet[Scope]:
     """Return the scopes, of all resources, that an application's system roles grant."""
     roles = ApplicationRole.objects.filter(application=application_id).values("role_id")
     return Scope.objects.filter(pk__in=RoleScope.objects.filter(role__in=roles).values("scope_id"))

@@ -14,12 +14,11 @@ from identity.organizations import memberships
 from identity.organizations.models import Membership
 from identity.resources.custom_claims import Declaration
 from identity.resources.models import Resource, Scope
-from identity.roles import services as roles
 from identity.users.models import User
 from oidc.applications import bindings
 from oidc.applications.models import OrganizationApplication
 from oidc.grants.consents import ConsentRequest, GrantedConsent
-from oidc.provider import target_demands
+from oidc.provider import granted_scopes, target_demands
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidRequest, UnauthorizedClient
 from oidc.provider.scopes import NEWER, RESERVED
@@ -119,7 +118,7 @@ def build_consent_request(
     user: User, identity: tuple[str, ...], requested: list[str], *, resource: str, organization_id: str
 ) -> ConsentRequest:
     """Return what a user is asked to agree to: identity scopes, and the scopes of the target."""
-    api = Resource.objects.filter(indicator=resource).first() if resource else None
+    api = granted_scopes.find_resource(resource) if resource else None
     membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
     names = _select_scopes(_get_available_names(user, api, membership), requested)
     organization = membership.organization_id if membership else None
@@ -132,11 +131,11 @@ def _get_available_names(user: User, api: Resource | None, membership: Membershi
     """Return the names of the scopes that system roles and the roles in the organization grant together."""
     available: set[str] = set()
     if api is not None:
-        available |= set(roles.get_user_scopes(user.pk, api.pk).values_list("name", flat=True))
+        available |= granted_scopes.of_user(user.pk, api.pk)
     if membership is not None and api is not None:
-        available |= set(memberships.get_resource_scopes(membership, api.pk).values_list("name", flat=True))
+        available |= granted_scopes.of_member(membership.pk, api.pk)
     elif membership is not None:
-        available |= set(memberships.get_permissions(membership).values_list("name", flat=True))
+        available |= granted_scopes.permissions_of_member(membership.pk)
     return available
 
 
@@ -154,12 +153,11 @@ def resolve_for_application(
         return _resolve_in_organization(client, requested, resource, organization_id)
     if not resource and not client.has_roles:
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
-    granted = bindings.get_scopes(client.application.pk)
     if resource:
         api = _get_resource(resource)
-        names = set(granted.filter(resource=api).values_list("name", flat=True))
-        return _build_target(api, names, requested)
-    return _infer_target(list(granted.select_related("resource")), requested)
+        return _build_target(api, granted_scopes.of_application(client.application.pk, api.pk), requested)
+    granted = bindings.get_scopes(client.application.pk).select_related("resource")
+    return _infer_target(list(granted), requested)
 
 
 def _infer_target(granted: list[Scope], requested: list[str]) -> Target:
@@ -220,7 +218,7 @@ def _get_resource(indicator: str) -> Resource:
         InvalidRequest: it is unknown.
 
     """
-    resource = Resource.objects.filter(indicator=indicator).first()
+    resource = granted_scopes.find_resource(indicator)
     if resource is None:
         raise InvalidRequest(_UNKNOWN.format("resource"))
     return resource
