@@ -136,7 +136,6 @@ def test_a_name_that_is_kept_for_migrations_is_imported_by_them_alone(name):
 
 # Longer files, and why they are not split.
 _LONG = {
-    "config/urls.py": "one page of the whole HTTP surface",
     "config/route_limits.py": "one table of the limits of every public route",
 }
 _MOST_LINES = 250
