@@ -13,7 +13,9 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from config.route_limits import ROUTES, RULES, Rule, page
+from config.route_limits.kinds import Rule
+from config.route_limits.page import RULES, page
+from config.route_limits.routes import ROUTES
 from identity.core import tenancy
 from identity.limits import rules
 from identity.limits.models import Counter
@@ -67,7 +69,7 @@ def test_every_rule_has_words_and_a_setting_that_is_documented():
 def test_the_page_of_the_documentation_is_this_table():
     written = (settings.BASE_DIR / "docs/security/limits-by-route.md").read_text()
 
-    assert written == page(), "run: python -m config.route_limits > docs/security/limits-by-route.md"
+    assert written == page(), "run: python -m config.route_limits.page > docs/security/limits-by-route.md"
 
 
 # ── Each limit, reached ─────────────────────────────────────────────────────────────────────────────────────

@@ -25,8 +25,8 @@ from interaction.journeys.second_factor import (
     authenticator_setup,
     backup,
     confirming,
+    demands,
     people,
-    target_demands,
 )
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.confirming import Renewed
@@ -81,7 +81,7 @@ def get_overview(session: Session) -> Overview | None:
         factors=[factor for factor in stored if factor.type is not FactorType.BACKUP_CODE],
         sent=[people.mask_address(user, factor) for factor in usable if factor in people.KINDS],
         two_step=user.two_step,
-        is_required=target_demands.is_factor_required(user, policy),
+        is_required=demands.is_factor_required(user, policy),
         may_add_authenticator=FactorType.TOTP in policy.factors,
         may_have_backup_codes=FactorType.BACKUP_CODE in policy.factors and bool(user.factors),
         may_have_passkeys=FactorType.WEBAUTHN in policy.factors or experience.has_passkey_sign_in,
@@ -166,7 +166,7 @@ def remove(session: Session, factor_id: str, *, password: str) -> None:
         if removed is FactorType.WEBAUTHN and not _has_way_in(session.user):
             raise NoWayIn
         is_last = not _get_usable(session.user, policy)
-        if is_last and target_demands.is_factor_required(session.user, policy):
+        if is_last and demands.is_factor_required(session.user, policy):
             raise FactorRequired
         confirmation.check_still_signed_in(session)
         sessions.end_others(session)
@@ -222,7 +222,7 @@ def switch_two_step(
     """
     policy = experiences.current().factor_policy
     confirmation.confirm_for_factors(session, password)
-    if not is_on and target_demands.is_factor_required(session.user, policy):
+    if not is_on and demands.is_factor_required(session.user, policy):
         raise FactorRequired
     if is_on and not _get_usable(session.user, policy):
         raise FactorNotAllowed

@@ -1,10 +1,54 @@
-"""What the pending authorization request of a sign-in demands of it."""
+"""What the authorization request, its target and the user's organizations demand of a sign-in."""
 
-from identity.factors.needed import Demands
+from dataclasses import replace
+
+from identity.factors.levels import Level
+from identity.factors.needed import Demands, Person, Proven, can_reach
+from identity.factors.policy import Policy, Prompt
+from identity.organizations import memberships
+from identity.users.models import User
 from interaction.journeys.pending import Pending
-from oidc.provider.authorization import demands as of_requests
+from oidc.provider import target_demands
+from oidc.provider.authorization import demands as request_demands
+
+# The word of an API's demand, which is a value of ``acr``.
+_ACR = "acr"
 
 
-def find_demands(pending: Pending | None) -> Demands:
-    """Return what a pending request demands and wishes for. Without a request, that is nothing."""
-    return of_requests.find(pending.authorization) if pending else Demands()
+def find(user: User, policy: Policy, person: Person, proven: Proven, pending: Pending | None) -> Demands:
+    """Return what the pending request, its target and the user's organizations demand and wish for.
+
+    A target that demands what the user cannot reach is left out: the authorization endpoint refuses the
+    request after the sign-in. For a tenant without second factors, only the request is read.
+    """
+    demands = request_demands.find(pending.authorization) if pending else Demands()
+    if not policy.is_on or proven.level >= Level.HARDWARE:
+        return demands
+    if proven.level < Level.TWO:
+        is_for_one = _is_for_strict_organization(user, pending)
+        demands = replace(
+            demands,
+            in_strict_organization=_is_in_strict_organization(user, policy),
+            for_strict_organization=is_for_one and can_reach(policy, person, proven, Level.TWO),
+        )
+    level = target_demands.get_resource_level(pending.authorization.resource) if pending else Level.ONE
+    if level <= Level.ONE or not can_reach(policy, person, proven, level):
+        return demands
+    strictest = max(level, demands.essential.get(_ACR, Level.ONE))
+    return replace(demands, essential=demands.essential | {_ACR: strictest})
+
+
+def is_factor_required(user: User, policy: Policy) -> bool:
+    """Return whether a policy demands a second factor of a user: the tenant's, or for an organization."""
+    return policy.prompt is Prompt.MANDATORY or _is_in_strict_organization(user, policy)
+
+
+def _is_for_strict_organization(user: User, pending: Pending | None) -> bool:
+    named = pending.authorization.organization_id if pending else ""
+    membership = memberships.find_membership(user.pk, named) if named else None
+    return membership is not None and membership.organization.is_mfa_required
+
+
+def _is_in_strict_organization(user: User, policy: Policy) -> bool:
+    is_asked = policy.is_on and policy.organization_prompt is Prompt.MANDATORY
+    return is_asked and memberships.is_in_strict_organization(user.pk)

@@ -20,8 +20,7 @@ from identity.users import credentials, ownership
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import circumstances, people, target_demands
-from interaction.journeys.second_factor.demands import find_demands
+from interaction.journeys.second_factor import circumstances, demands, people
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
     SecondFactorNeeded,
@@ -81,9 +80,8 @@ def find_need(user: User, sign_in: SignIn, experience: SignInExperience, pending
     person = people.get_person(user, policy)
     channels = people.find_used_channels(user, person, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
-    demands = replace(find_demands(pending), risks=sign_in.risks or ())
-    demands = target_demands.add(demands, user, policy, person, proven, pending)
-    return needed(policy, person, proven, demands, is_remembered=sign_in.is_remembered)
+    demanded = replace(demands.find(user, policy, person, proven, pending), risks=sign_in.risks or ())
+    return needed(policy, person, proven, demanded, is_remembered=sign_in.is_remembered)
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on

@@ -1,0 +1,126 @@
+"""The apps, and the dotted paths that connect them, so that an app does not import the apps that use it."""
+
+# Lowest layer first.
+INSTALLED_APPS = [
+    "audit",
+    "identity.submissions",
+    "identity.tenants",
+    "identity.limits",
+    "identity.users",
+    "identity.sessions",
+    "identity.factors",
+    "identity.resources",
+    "identity.roles",
+    "identity.organizations",
+    "oidc.keys",
+    "oidc.settings",
+    "oidc.applications",
+    "oidc.grants",
+    "interaction.experience",
+    "interaction.connectors",
+    "interaction.verification",
+    "interaction.social",
+    "interaction.pending_sign_ins",
+    "interaction.pages",
+    "management",
+    "management.administrators",
+    "management.doctor",
+    "management.upgrades",
+    "oauth2_provider",
+    "rest_framework",
+    "drf_spectacular",
+    "management.site.apps.OperatorSiteConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+]
+AUTH_USER_MODEL = "administrators.Administrator"
+NEW_EMAIL_RULE = "interaction.experience.new_emails.check"
+TENANT_PROVISIONERS = [
+    "identity.resources.services.provision",
+    "identity.roles.services.provision",
+    "oidc.keys.services.provision",
+    "interaction.experience.services.provision",
+]
+# Tells if every serving node has a migration: see oidc.keys.services.
+ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
+# Creates the key of an algorithm: see identity.resources.services.
+ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
+HOLD_SIGNING_KEY = "oidc.keys.services.hold"
+# The level of each value of acr: see identity.resources.serializers.
+ACR_LEVELS = "oidc.settings.acr_levels.get_all"
+SIGNING_ALGORITHM_USES = "oidc.applications.algorithm_uses.find"
+# The members of a branding, and where it is stored: see identity.core.branding.
+BRANDING = "interaction.experience.branding"
+# Keeps expired refresh tokens expired: see oidc.applications.lifetimes.
+EXPIRE_REFRESH_FAMILIES = "oidc.grants.expired_families.expire"
+# Called with the changed settings of a tenant: see oidc.settings.services.
+OIDC_SETTINGS_EFFECTS = [
+    "oidc.settings.sessions.copy",
+    "oidc.applications.lifetimes.apply_settings",
+]
+# Expired rows, in the order in which they are purged: see identity.core.expiry.
+EXPIRING = [
+    "management.administrators.expiry.EXPIRING",
+    "identity.submissions.expiry.EXPIRING",
+    "identity.limits.expiry.EXPIRING",
+    "identity.users.expiry.EXPIRING",
+    "identity.factors.expiry.EXPIRING",
+    "interaction.social.expiry.EXPIRING",
+    "interaction.pending_sign_ins.expiry.EXPIRING",
+    "interaction.verification.expiry.EXPIRING",
+    "oidc.grants.expiry.EXPIRING",
+    "oidc.applications.expiry.EXPIRING",
+    "oidc.keys.expiry.EXPIRING",
+]
+# What is lost with a row, for the pages that ask for confirmation: see identity.core.impacts.
+IMPACTS = [
+    "identity.sessions.impacts.LOSSES",
+    "identity.factors.impacts.LOSSES",
+    "oidc.grants.impacts.LOSSES",
+    "identity.roles.impacts.LOSSES",
+    "identity.organizations.impacts.LOSSES",
+    "identity.resources.impacts.LOSSES",
+    "oidc.applications.impacts.LOSSES",
+    "interaction.social.impacts.LOSSES",
+    "management.administrators.impacts.LOSSES",
+]
+# The rows that apps store about users: see identity.users.user_data.
+USER_DATA = [
+    "identity.users.former_emails.USER_DATA",
+    "identity.sessions.user_data.USER_DATA",
+    "identity.factors.user_data.USER_DATA",
+    "identity.roles.user_data.USER_DATA",
+    "identity.organizations.user_data.USER_DATA",
+    "oidc.grants.user_data.USER_DATA",
+    "interaction.social.user_data.USER_DATA",
+    "interaction.pending_sign_ins.user_data.USER_DATA",
+]
+# The functions that may refuse to delete a row of a model: see identity.core.deletion_rules.
+DELETION_RULES = {
+    "roles.Role": ["oidc.applications.access.check_role_deletion"],
+    "organizations.Organization": ["oidc.applications.access.check_organization_deletion"],
+}
+# Each creates made-up rows in the demo tenant: see management.seeding.demo_data.
+DEMO_DATA = ["interaction.connectors.demo_data.create"]
+CONFORMANCE_DATA = ["interaction.experience.conformance_data.prepare"]
+# Sends notices to users: see identity.users.notices.
+NOTIFIER = "interaction.journeys.notices.send"
+# For audit.typed.
+AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"
+AUDIT_SUBJECT = "identity.users.typed.find_subject"
+# The columns that ENCRYPTION_KEYS protects: see identity.encryption.columns.
+ENCRYPTED_COLUMNS = [
+    "identity.factors.encrypted_columns.ENCRYPTED_COLUMNS",
+    "identity.submissions.encrypted_columns.ENCRYPTED_COLUMNS",
+    "oidc.keys.encrypted_columns.ENCRYPTED_COLUMNS",
+    "oidc.applications.encrypted_columns.ENCRYPTED_COLUMNS",
+    "oidc.grants.encrypted_columns.ENCRYPTED_COLUMNS",
+    "interaction.connectors.encrypted_columns.ENCRYPTED_COLUMNS",
+    "interaction.verification.encrypted_columns.ENCRYPTED_COLUMNS",
+    "interaction.social.encrypted_columns.ENCRYPTED_COLUMNS",
+    "management.administrators.encrypted_columns.ENCRYPTED_COLUMNS",
+]
