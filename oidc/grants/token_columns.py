@@ -15,7 +15,7 @@ _OF_USERS: Final = (
     *("last_sign_in_at", "login_count", "factors", "two_step", "factor_skipped_at"),
 )
 _OF_SESSIONS: Final = ("token_hash", "ip", "user_agent", "second_factor_at", "password_confirmed_at")
-_OF_APPLICATIONS: Final = (*PAGE_COLUMNS, "required_acr", "default_acr_values")
+_OF_APPLICATIONS: Final = (*PAGE_COLUMNS, "default_acr_values", "default_max_age")
 
 NOT_WITH_FAMILIES: Final = (
     *(f"application__{column}" for column in _OF_APPLICATIONS),

@@ -1,4 +1,4 @@
-"""What the target of a token demands of the sign-in: two factors for an organization, a level for an API."""
+"""What a token demands of the sign-in: two factors for an organization, a level for an API or application."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +10,7 @@ from identity.organizations import memberships
 from identity.organizations.models import Membership
 from identity.resources.models import Resource
 from identity.sessions.models import Session
+from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily
 from oidc.provider.errors import InvalidRequest
 from oidc.settings import acr_levels
@@ -47,6 +48,18 @@ def check(strength: Strength, api: Resource | None, membership: Membership | Non
         raise InvalidRequest("mfa_required: the organization requires a sign-in with two factors")
     if api and strength.level < acr_levels.get_required_level(api.required_acr):
         raise InvalidRequest(f"mfa_required: the API requires a sign-in with acr {api.required_acr}")
+
+
+def check_application(strength: Strength, application: Application) -> None:
+    """Check that a sign-in still has the ``acr`` that the application requires, which may have changed since.
+
+    Raises:
+        InvalidRequest: the user has to sign in with another factor.
+
+    """
+    required = application.required_acr
+    if strength.level < acr_levels.get_required_level(required):
+        raise InvalidRequest(f"mfa_required: the application requires a sign-in with acr {required}")
 
 
 def are_met(session: Session, *, resource: str, organization_id: str) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from oidc.grants.models import RefreshFamily
 from tests.support import codes, factors, management
 from tests.support.cast import query_of
 from tests.support.factors import NEXT, SKIP, TOTP, enrol, half, has_session, switch_on
@@ -288,6 +289,72 @@ class TestTokensOfApis:
         later = setting.refresh(answer.json()["refresh_token"], resource=INDICATOR)
 
         assert refused(later, alias)
+
+
+class TestTokensOfApplications:
+    def require(self, setting, acr=TWO):
+        path = f"/applications/{setting.client.application.pk}"
+        result_of(setting.admin.patch(path, oidc_client_metadata={"required_acr": acr}))
+
+    def test_decision_M19_a_refresh_below_the_level_is_refused_and_uses_nothing_up(self, setting):
+        tokens = setting.client.tokens_for(setting.user)
+        self.require(setting)
+
+        first = setting.refresh(tokens["refresh_token"])
+        again = setting.refresh(tokens["refresh_token"])
+        self.require(setting, "")
+        later = setting.refresh(tokens["refresh_token"])
+
+        for answer in (first, again):
+            assert refused(answer, f"the application requires a sign-in with acr {TWO}")
+        assert later.status_code == 200, later.text
+
+    def test_decision_M19_a_code_below_the_level_is_refused_and_still_good(self, setting):
+        code = setting.world.browser().code_for(setting.client, setting.user)
+        self.require(setting)
+
+        first = setting.client.redeem(code)
+        self.require(setting, "")
+        second = setting.client.redeem(code)
+
+        assert refused(first, f"the application requires a sign-in with acr {TWO}")
+        assert second.status_code == 200, second.text
+
+    def test_decision_M19_a_family_of_the_level_is_refreshed(self, setting):
+        self.require(setting)
+        browser = factors.signed_in(setting.world, setting.user, enrol(setting.world, setting.user))
+        tokens = setting.client.tokens_for(setting.user, browser)
+
+        assert setting.refresh(tokens["refresh_token"]).status_code == 200
+        self.require(setting, "urn:service:acr:1fa")
+        assert setting.refresh(tokens["refresh_token"]).status_code == 200
+
+    def test_decision_M19_a_remembered_browser_is_not_enough(self, setting):
+        tokens = setting.client.tokens_for(setting.user)
+        with setting.world.active():
+            RefreshFamily.objects.update(remembered=True)
+        self.require(setting)
+
+        assert refused(setting.refresh(tokens["refresh_token"]), "the application")
+
+    def test_decision_M19_another_application_is_not_concerned(self, setting):
+        other = setting.world.application()
+        tokens = other.tokens_for(setting.user)
+        self.require(setting)
+
+        assert other.refresh(tokens["refresh_token"]).status_code == 200
+
+    def test_decision_M19_a_replay_ends_the_family_all_the_same(self, setting):
+        first = setting.client.tokens_for(setting.user)["refresh_token"]
+        second = setting.refresh(first).json()["refresh_token"]
+        third = setting.refresh(second).json()["refresh_token"]
+        self.require(setting)
+
+        replayed = setting.refresh(first)
+        self.require(setting, "")
+
+        assert replayed.json()["error"] == "invalid_grant"
+        assert setting.refresh(third).json()["error"] == "invalid_grant"
 
 
 class TestMembers:

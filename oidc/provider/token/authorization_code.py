@@ -91,7 +91,7 @@ def handle(client: AuthenticatedClient) -> Granted:
         InvalidGrant: the code was redeemed before, the verifier is wrong, the user may not use the
             application, or the consent was revoked.
         errors.InvalidRequest: the resource or organization is unknown or not available to this user,
-            or requires a stronger sign-in. Nothing was used up.
+            or it or the application requires a stronger sign-in. Nothing was used up.
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
@@ -102,6 +102,7 @@ def handle(client: AuthenticatedClient) -> Granted:
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
     grant_access.check(code.user, code.application)
+    target_demands.check_application(target_demands.get_strength(code.session), code.application)
     consent = grant_consent.get_consent(client.client.application, code)
     context = signing_key.reserve(_new_context(client, code, consent))
     family = None

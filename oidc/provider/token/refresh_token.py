@@ -70,7 +70,7 @@ def handle(client: AuthenticatedClient) -> Granted:
         InvalidGrant: the token was replayed or is no longer valid, the user may not use the application,
             or revoked the consent.
         errors.InvalidRequest: the resource or organization is unknown or not available to this user,
-            or requires a stronger sign-in. Nothing was used up.
+            or it or the application requires a stronger sign-in. Nothing was used up.
         SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
@@ -80,6 +80,7 @@ def handle(client: AuthenticatedClient) -> Granted:
         raise InvalidGrant("The refresh token is no longer good.")
     family = token.family.row
     grant_access.check(family.user, family.application)
+    target_demands.check_application(target_demands.get_strength(family), family.application)
     context = signing_key.reserve(_new_context(client, family))
     entry = new_entry(client, context, user_id=family.user_id)
     outcome, newest = families.rotate(family, token.generation, entry)
