@@ -1,12 +1,13 @@
-"""Which applications can demand strong sign-ins: those that have users."""
+"""Which applications can demand strong sign-ins, those that have users, and which do."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid
 from oidc.applications.models import Application
+from oidc.settings import services as oidc_settings
 
 FIELDS: Final = ("required_acr", "default_acr_values")
 
@@ -24,3 +25,21 @@ def check(fields: Mapping[str, Any], application_type: str) -> None:
         if fields.get(name):
             rule = gettext_noop("must be empty for MachineToMachine, which has no users")
             raise Invalid(name, rule, code="conflict")
+
+
+def hold(fields: Mapping[str, Any]) -> None:
+    """Keep the alias that an application is about to require until the transaction ends.
+
+    Raises:
+        Invalid: it was removed concurrently.
+
+    """
+    required = fields.get("required_acr")
+    if required and not oidc_settings.hold_acr_value(required):
+        raise Invalid("required_acr", oidc_settings.ACR_RULE)
+
+
+def find_uses(values: Collection[str]) -> list[tuple[str, str]]:
+    """Return the names of the applications that require one of these values, each with the value."""
+    requiring = Application.objects.filter(required_acr__in=values).order_by("name", "pk")
+    return list(requiring.values_list("name", "required_acr"))

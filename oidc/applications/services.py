@@ -68,6 +68,7 @@ def register(  # noqa: PLR0913 - one parameter a field
     _ensure_keys({name: getattr(application, name) for name in _ALGORITHMS})
     secret, application.secret_digest = client_secrets.new_secret()
     with transaction.atomic():
+        acr_rules.hold(further)
         _hold_keys({name: getattr(application, name) for name in _ALGORITHMS})
         for column, seconds in lifetimes.new_effective(further).items():
             setattr(application, column, seconds)
@@ -184,6 +185,7 @@ def _change(
 ) -> None:
     lifetimes.check(fields, application.type)
     acr_rules.check(fields, application.type)
+    acr_rules.hold(fields)
     _hold_keys(fields)
     changed_fields = changed_fields or sorted(fields)
     fields = branding.change(application, fields, expected)

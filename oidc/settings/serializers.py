@@ -89,11 +89,7 @@ class AcrValue(ScopeName):
         """Return the validated value."""
         value = super().to_internal_value(data)
         if value and not services.is_acr_value(value):
-            raise serializers.ValidationError(
-                gettext_noop(
-                    "must be urn:service:acr:1fa, urn:service:acr:2fa, phr, phrh or one of acr_aliases"
-                )
-            )
+            raise serializers.ValidationError(services.ACR_RULE)
         return value
 
 

@@ -1,5 +1,6 @@
 """Reads and changes of the tenant's settings of OpenID Connect."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from django.conf import settings
@@ -10,12 +11,18 @@ from django.utils.translation import gettext_noop
 from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from identity.core.tenant_statements import Select
 from identity.factors.levels import ACR
 from oidc.keys import services as keys
 from oidc.settings.models import OidcSettings
 
 PLAIN_OAUTH_RULE: Final = gettext_noop("must be true while client_id_metadata_documents is enabled")
+ACR_RULE: Final = gettext_noop(
+    "must be urn:service:acr:1fa, urn:service:acr:2fa, phr, phrh or one of acr_aliases"
+)
+_ALIAS_RULE: Final = gettext_noop("must keep %(values)s, which is required_acr of %(applications)s")
+_MOST_NAMES: Final = 10
 _current: Final = Select(lambda: OidcSettings.objects.all()[:1])
 
 
@@ -29,6 +36,17 @@ def is_acr_value(value: str) -> bool:
     return value in ACR.values() or any(alias["value"] == value for alias in current().acr_aliases)
 
 
+def hold_acr_value(value: str) -> bool:
+    """Return whether a value of ``acr`` is known, and keep it so until the transaction ends.
+
+    Call it in the transaction that stores who requires the value, before it locks a row of its own.
+    """
+    if value in ACR.values():
+        return True
+    row = OidcSettings.objects.select_for_update().first()
+    return row is not None and value in _get_values(row.acr_aliases)
+
+
 def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> OidcSettings:
     """Change the settings. Objects are merged one level deep, lists and texts are replaced.
 
@@ -38,7 +56,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     the changed settings and the names of the changed fields, and writes what follows from the change.
 
     Raises:
-        Invalid: the settings contradict each other.
+        Invalid: the settings contradict each other, or an application requires an alias that they remove.
         keys.UpgradeInProgress: the default algorithm has no key, and a node of an older release serves.
         records.Stale: the settings were changed since the caller read them.
 
@@ -54,6 +72,7 @@ def _change(fields: dict[str, Any], expected: frozenset[int] | None) -> OidcSett
     OidcSettings.objects.bulk_create([OidcSettings()], ignore_conflicts=True)
     row = OidcSettings.objects.select_for_update().get()
     changes = _complete(row, _merge(row, fields))
+    _check_aliases(row, changes)
     before = {name: getattr(row, name) for name in changes}
     records.change(
         row,
@@ -75,6 +94,27 @@ def _merge(row: OidcSettings, fields: dict[str, Any]) -> dict[str, Any]:
         name: getattr(row, name) | value if isinstance(value, dict) else value
         for name, value in fields.items()
     }
+
+
+def _check_aliases(row: OidcSettings, changes: dict[str, Any]) -> None:
+    """Check that no application requires an alias that the changes remove or rename.
+
+    Raises:
+        Invalid: an application does. Nobody could sign in to it any more.
+
+    """
+    removed = _get_values(row.acr_aliases) - _get_values(changes.get("acr_aliases", row.acr_aliases))
+    uses: list[tuple[str, str]] = import_string(settings.ACR_VALUE_USES)(removed) if removed else []
+    if uses:
+        names = [f"“{name}”" for name, _ in uses[:_MOST_NAMES]]
+        names += ["…"] if len(uses) > _MOST_NAMES else []
+        values = sorted({value for _, value in uses})
+        rule = fill(_ALIAS_RULE, values=values, applications=names)
+        raise Invalid("acr_aliases", rule, code="conflict")
+
+
+def _get_values(aliases: Iterable[Mapping[str, str]]) -> set[str]:
+    return {alias["value"] for alias in aliases}
 
 
 def _complete(row: OidcSettings, changes: dict[str, Any]) -> dict[str, Any]:
