@@ -30,10 +30,14 @@ def is_missing(request: HttpRequest) -> bool:
     return not 0 <= time.time() - proven_at <= settings.CONFIRM_SECONDS
 
 
-def ask(request: HttpRequest) -> HttpResponseRedirect:
-    """Redirect to the page that asks for the proof, and from there back. The input of a form is kept."""
-    back = request.get_full_path() if request.method == "GET" else request.path
-    if request.method == "POST":
+def ask(request: HttpRequest, *, back: str = "") -> HttpResponseRedirect:
+    """Redirect to the page that asks for the proof, and from there back.
+
+    The input of a form is kept, unless ``back`` names the page that follows.
+    """
+    is_kept = request.method == "POST" and not back
+    back = back or (request.get_full_path() if request.method == "GET" else request.path)
+    if is_kept:
         kept_input.note_end(request.session, request.user.pk)
         request.session[_ASKED] = True
         back = kept_input.keep(request) or back

@@ -100,6 +100,11 @@ class Importer:
         """Return the unsaved users of records, and report the records that have none."""
         return [(user, record) for record in batch if (user := self._new_user(record)) is not None]
 
+    @property
+    def has_secrets(self) -> bool:
+        """Whether users that are prepared and not stored yet have authenticators."""
+        return bool(self._secrets)
+
     def store(self, prepared: Prepared) -> None:
         """Insert users in one transaction, and report those whose identifiers another user has."""
         places = {user.pk: record for user, record in prepared}

@@ -10,7 +10,9 @@ from django.conf import settings
 
 from identity.factors.models import Authenticator, RecoveryGrant
 from identity.operator_kit import fresh_proof
+from identity.users.models import User
 from management.site.sessions import SessionStore
+from tests.management import test_import_page
 from tests.management.test_two_step import set_up
 from tests.support import authenticator, factors, operators
 from tests.support.admin_pages import operate
@@ -149,3 +151,70 @@ def test_nobody_confirms_without_a_session(acme):
     stranger = operators.Operator(operators.administrator())
 
     assert "/admin/login/" in stranger.get(CONFIRM).headers["Location"]
+
+
+class TestImportedAuthenticators:
+    """Who imports authenticators chooses the second factors of users."""
+
+    SECRETS = b"id,username,totp_secret\n1,ann,GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\n2,ben,\n"
+    PLAIN = b"id,username,totp_secret\n1,ann,\n"
+
+    def send(self, operator, content):
+        """Check a file, and return the address of the page about it and the form of that page."""
+        address, page = test_import_page.checked(operator, content)
+        return address, test_import_page.hidden(page)
+
+    def count(self, acme):
+        with acme.active():
+            return User.objects.count(), Authenticator.objects.count()
+
+    def test_decision_M47_they_need_a_fresh_proof_and_the_file_need_not_be_sent_again(self, acme, operator):
+        age(operator)
+        address, form = self.send(operator, self.SECRETS)
+
+        asked = operator.http.post(test_import_page.PATH, data=form)
+        before = self.count(acme)
+        proven = operator.submit(asked.headers["Location"], password=PASSWORD)
+        again = operator.get(proven.headers["Location"])
+        done = operator.http.post(test_import_page.PATH, data=test_import_page.hidden(again.text))
+
+        assert asked.headers["Location"].startswith(f"{CONFIRM}?next=")
+        assert next_of(asked) == address == proven.headers["Location"]
+        assert before == (0, 0)
+        assert "?result=" in done.headers["Location"]
+        assert self.count(acme) == (2, 1)
+
+    def test_decision_M47_a_wrong_password_imports_nothing(self, acme, operator):
+        age(operator)
+        _, form = self.send(operator, self.SECRETS)
+        asked = operator.http.post(test_import_page.PATH, data=form)
+
+        operator.submit(asked.headers["Location"], password="wrong")
+        again = operator.http.post(test_import_page.PATH, data=form)
+
+        assert again.headers["Location"].startswith(CONFIRM)
+        assert self.count(acme) == (0, 0)
+
+    @pytest.mark.parametrize("content", [PLAIN, b"id,username\n1,ann\n"])
+    def test_users_without_them_need_none(self, acme, operator, content):
+        age(operator)
+        _, form = self.send(operator, content)
+
+        operator.http.post(test_import_page.PATH, data=form)
+
+        assert self.count(acme) == (1, 0)
+
+    def test_a_proof_within_five_minutes_counts(self, acme, operator):
+        age(operator, 0)
+        _, form = self.send(operator, self.SECRETS)
+
+        operator.http.post(test_import_page.PATH, data=form)
+
+        assert self.count(acme) == (2, 1)
+
+    def test_another_session_of_the_administrator_does_not_find_the_file(self, acme, operator):
+        address, _ = self.send(operator, self.SECRETS)
+        other = operators.at(acme, operator.who)
+        test_import_page.checked(other, self.PLAIN)
+
+        assert other.get(address).status_code == 410

@@ -4,6 +4,7 @@ A checked file is stored encrypted, for the session that has checked it, until i
 So the browser does not send it again, and what is imported is what was checked.
 """
 
+import secrets
 from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -17,18 +18,19 @@ from django.utils.translation import gettext, gettext_noop
 from database import ids
 from identity.core.errors import ServiceError
 from identity.core.refusal_texts import translate
-from identity.operator_kit import form_errors, secrets_page, sent_form
+from identity.operator_kit import form_errors, fresh_proof, secrets_page, sent_form
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Card
 from identity.operator_kit.runner import OperationRunner
-from identity.operator_kit.secrets_view import get_viewer
 from identity.submissions import idempotency, shown_once
 from identity.submissions.idempotency import Answer
+from identity.submissions.shown_once import Viewer
 from management.site.user_import import downloads, reports, uploads
 from management.site.user_import.forms import ImportForm
 
 _KEPT: Final = timedelta(minutes=30)
 _CHECKED: Final = "checked"
+_SESSION: Final = "imports"  # the name of the secret in the session
 _RESULT: Final = "result"
 _PROBLEMS: Final = "problems"
 _NUMBERS: Final = {"anchor": "numbers-"}  # the prefix of element ids in the first table
@@ -40,6 +42,13 @@ class NoLongerStored(ServiceError):
     status = 410
     reason = "no_longer_stored"
     message = gettext_noop("the checked file is no longer stored")
+
+
+class ProofMissing(ServiceError):
+    """The file has secrets of authenticators, and the administrator has not proven who it is."""
+
+    status = 403
+    reason = "proof_missing"
 
 
 def serve(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
@@ -79,7 +88,8 @@ def _check(runner: OperationRunner, request: HttpRequest, operation: Operation) 
     except ServiceError as refusal:
         return _show_form(runner, request, operation, form, form_errors.add_refusal(form, refusal))
     content = {"upload": upload.dump(), "report": report}
-    stored_id = shown_once.replace(get_viewer(request), _get_page(request, _CHECKED), content, lifetime=_KEPT)
+    viewer = _start_viewer(request)
+    stored_id = shown_once.replace(viewer, _get_page(request, _CHECKED), content, lifetime=_KEPT)
     return HttpResponseRedirect(f"{request.path}?{_CHECKED}={stored_id}")
 
 
@@ -97,14 +107,20 @@ def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Oper
 
 
 def _import(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
-    """Import the users of a checked file, once, and redirect to the page of the result."""
+    """Import the users of a checked file, once, and redirect to the page of the result.
+
+    Who imports authenticators chooses the second factors of users, so it needs a fresh proof as there.
+    """
+    checked_url = f"{request.path}?{urlencode({_CHECKED: request.POST[_CHECKED]})}"
     try:
         with uploads.reserve(str(request.user.pk)):
             answer = _run_once(request, ids.parse(request.POST[_CHECKED]))
     except uploads.Busy as refusal:
         text = gettext("%(refusal)s Nothing was imported.")
         messages.warning(request, text % {"refusal": translate(refusal.message)})
-        return HttpResponseRedirect(f"{request.path}?{urlencode({_CHECKED: request.POST[_CHECKED]})}")
+        return HttpResponseRedirect(checked_url)
+    except ProofMissing:
+        return fresh_proof.ask(request, back=checked_url)
     except (NoLongerStored, idempotency.KeyReused):
         return _show_expired(runner, request, operation)
     return HttpResponseRedirect(answer["url"])
@@ -114,13 +130,17 @@ def _run_once(request: HttpRequest, shown_id: UUID | None) -> Answer:
     """Import the users of a checked file, unless the same form was sent before.
 
     Raises:
+        ProofMissing: the users have authenticators, and the administrator has not proven who it is.
         NoLongerStored: there is no such file.
         KeyReused: another form had the same key.
 
     """
-    viewer, content = get_viewer(request), _find(request, _CHECKED, shown_id)
+    viewer, content = _get_viewer(request), _find(request, _CHECKED, shown_id)
     # The users are validated before the transaction, so that others wait for the insertion alone.
     prepared = uploads.prepare(uploads.load(content["upload"])) if content else None
+
+    if prepared is not None and prepared.has_secrets and fresh_proof.is_missing(request):
+        raise ProofMissing
 
     @transaction.atomic
     def work() -> Answer:
@@ -174,7 +194,17 @@ def _show_expired(
 
 
 def _find(request: HttpRequest, kind: str, shown_id: UUID | None) -> Any:
-    return shown_once.find(get_viewer(request), _get_page(request, kind), shown_id) if shown_id else None
+    return shown_once.find(_get_viewer(request), _get_page(request, kind), shown_id) if shown_id else None
+
+
+def _start_viewer(request: HttpRequest) -> Viewer:
+    """Return the administrator with a secret of the session, which gets a new key with each proof."""
+    request.session.setdefault(_SESSION, secrets.token_urlsafe(24))
+    return _get_viewer(request)
+
+
+def _get_viewer(request: HttpRequest) -> Viewer:
+    return Viewer(str(request.user.pk), request.session.get(_SESSION, ""))
 
 
 def _get_page(request: HttpRequest, kind: str) -> str:

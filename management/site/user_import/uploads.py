@@ -102,6 +102,11 @@ class PreparedImport:
     users: Prepared
     problems: list[dict[str, Any]]
 
+    @property
+    def has_secrets(self) -> bool:
+        """Whether users of the file have authenticators."""
+        return self.importer.has_secrets
+
     def store(self) -> Report:
         """Store the users, unless it is a dry run, and return the numbers and the problems."""
         self.importer.store(self.users)
