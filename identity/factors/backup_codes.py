@@ -2,16 +2,18 @@
 
 import base64
 import secrets
+from datetime import datetime
 from typing import Final
 
 from django.db import transaction
+from django.db.models import Count, Max, Q
 
 from audit import log
 from audit.events import Event
 from database.clock import DatabaseNow
 from identity.core.errors import Invalid
 from identity.encryption import keyring
-from identity.factors.models import BackupCode
+from identity.factors.models import Authenticator, BackupCode, Passkey
 from identity.users.factor_bits import BACKUP_CODE
 from identity.users.models import User
 
@@ -64,6 +66,21 @@ def use(user: User, code: str) -> int | None:
             log.record(Event.BACKUP_CODE_USE, user_id=user.pk, id=user.pk, remaining=left)
             return left
     return None
+
+
+def are_due(user: User, *, since: datetime) -> bool:
+    """Return whether a user needs new codes.
+
+    That is one who has used a code since then and has only a few left, and one who has set up another factor
+    since then and has no codes.
+    """
+    codes = BackupCode.objects.filter(user=user)
+    if user.factors & BACKUP_CODE:
+        found = codes.aggregate(last=Max("used_at"), left=Count("pk", filter=Q(used_at=None)))
+        return found["last"] is not None and found["last"] >= since and found["left"] <= FEW
+    set_up = [model.objects.filter(user=user, created_at__gte=since) for model in (Passkey, Authenticator)]
+    changes = codes.filter(used_at__gte=since).values("pk").union(*(rows.values("pk") for rows in set_up))
+    return changes.exists()
 
 
 def count(user: User) -> int:

@@ -1,7 +1,10 @@
-"""Backup codes of a signed-in user: shown once, right after the first other factor was set up."""
+"""Backup codes of a signed-in user: shown once, after another factor was set up or when few are left."""
+
+from dataclasses import replace
 
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from identity.factors import backup_codes, browsers
 from identity.factors.errors import FactorNotAllowed
@@ -13,6 +16,7 @@ from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor.sign_ins import SignInResult, Visit
 
 
 def are_on(experience: SignInExperience) -> bool:
@@ -21,10 +25,25 @@ def are_on(experience: SignInExperience) -> bool:
 
 
 def should_offer(session: Session) -> bool:
-    """Return whether a user who has just proven a second factor has no backup codes yet."""
-    if not confirmation.has_recent_factor(session) or session.user.factors & BACKUP_CODE:
+    """Return whether the user needs new backup codes now, and has just proven a second factor.
+
+    That is after a factor was set up by a user without codes, and after a code was used that left only a few.
+    """
+    if not confirmation.has_recent_factor(session):
         return False
-    return are_on(experiences.current()) and _has_other_factor(session)
+    if not (are_on(experiences.current()) and _has_other_factor(session)):
+        return False
+    return backup_codes.are_due(session.user, since=timezone.now() - confirmation.RECENT)
+
+
+def has_codes(session: Session) -> bool:
+    """Return whether the user has unused backup codes."""
+    return bool(session.user.factors & BACKUP_CODE)
+
+
+def lead_on(result: SignInResult, visit: Visit) -> SignInResult:
+    """Return the result of a sign-in that leads to the page with new backup codes first."""
+    return replace(result, redirect_to=get_url(str(visit.pending.row.pk) if visit.pending else ""))
 
 
 def renew(session: Session) -> list[str]:

@@ -1,7 +1,5 @@
 """Setting up a second factor during a sign-in: only somebody who has none yet can do that."""
 
-from dataclasses import replace
-
 from django.db import transaction
 from django.utils import timezone
 
@@ -71,9 +69,7 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
         return result
     sessions.end_others(result.session)
     browsers.end_remembered(result.user)
-    if not backup.are_on(step.experience):
-        return result
-    return replace(result, redirect_to=backup.get_url(str(visit.pending.row.pk) if visit.pending else ""))
+    return backup.lead_on(result, visit) if backup.are_on(step.experience) else result
 
 
 def lock_factors(step: Step) -> None:

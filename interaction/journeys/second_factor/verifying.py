@@ -15,7 +15,14 @@ from identity.factors.levels import Level
 from identity.factors.needed import Way
 from identity.limits.services import LoginAttempt
 from identity.users import typed
-from interaction.journeys.second_factor import checking, confirming, current_step, resetting, starting
+from interaction.journeys.second_factor import (
+    backup,
+    checking,
+    confirming,
+    current_step,
+    resetting,
+    starting,
+)
 from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
 
@@ -47,11 +54,14 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
     try:
         with locks.code_attempt(step.user.pk) as attempt:
             checking.check(step.user, factor, code, binding=step.binding)
-            return finish(step, factor, Level.TWO, attempt, remember=remember)
+            result = finish(step, factor, Level.TWO, attempt, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
         step.count_try()
         raise
+    if factor is FactorType.BACKUP_CODE and isinstance(result, SignInResult):
+        return backup.lead_on(result, visit) if backup.should_offer(result.session) else result
+    return result
 
 
 def can_recover(step: Step) -> bool:

@@ -101,6 +101,7 @@ def backup_codes(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         "backup_codes",
         visit.pending,
         codes=codes,
+        ends_others=not codes and backup.has_codes(visit.current),
         file="\r\n".join(codes),
         next_url=visit.next_url,
         action=reverse("pages:backup-codes"),

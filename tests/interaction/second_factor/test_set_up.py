@@ -1,7 +1,11 @@
 """Setting up an authenticator during a sign-in, where the tenant asks for it."""
 
-import pytest
+from datetime import timedelta
 
+import pytest
+from django.utils import timezone
+
+from identity.factors import backup_codes
 from identity.factors.models import Authenticator, BackupCode
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -106,6 +110,45 @@ class TestMandatory:
         again = strict.browser()
         half(again, user)
         assert has_session(again.post(BACKUP, json={"code": result["codes"][3]}))
+
+    def test_decision_M32_a_sign_in_with_a_factor_of_earlier_does_not_ask_for_them(self, strict, user):
+        app = enrol(strict, user)
+        with strict.active():
+            Authenticator.objects.update(created_at=timezone.now() - timedelta(minutes=6))
+        browser = strict.browser()
+        half(browser, user)
+
+        done = browser.post(TOTP, json={"code": app.code()})
+
+        assert done.json()["result"]["redirect_to"].endswith("/account")
+        assert browser.get(NEXT).json()["result"]["step"] == "done"
+        assert browser.get("/sign-in/backup-codes").headers["Location"].endswith("/account")
+
+    @pytest.mark.parametrize(("left", "leads"), [(3, False), (2, True), (1, True), (0, True)])
+    def test_decision_M32_a_backup_code_leads_to_new_ones_when_few_are_left(self, strict, user, left, leads):
+        enrol(strict, user)
+        with strict.active():
+            Authenticator.objects.update(created_at=timezone.now() - timedelta(minutes=6))
+        own = factors.give_backup_codes(strict, user)
+        with strict.active():
+            for code in own[left + 1 :]:
+                backup_codes.use(user, code)
+            BackupCode.objects.exclude(used_at=None).update(used_at=timezone.now() - timedelta(minutes=6))
+        browser = strict.browser()
+        half(browser, user)
+
+        done = browser.post(BACKUP, json={"code": own[0]})
+        following = browser.get(NEXT).json()["result"]
+        page = browser.get("/sign-in/backup-codes")
+
+        assert done.json()["result"]["redirect_to"].endswith("/sign-in/backup-codes") is leads
+        assert following["step"] == ("backup_codes" if leads else "done")
+        assert (page.status_code == 200) is leads
+        assert ("Your present backup codes stop working" in page.text) is (leads and left > 0)
+        if leads:
+            made = browser.post(SET_UP_CODES, json={}).json()["result"]
+            assert len(made["codes"]) == 10
+            assert browser.get(NEXT).json()["result"]["step"] == "done"
 
     def test_case_MT6_it_cannot_be_skipped(self, strict, user):
         browser = strict.browser()
