@@ -65,8 +65,11 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
 
 
 def can_recover(step: Step) -> bool:
-    """Return whether a recovery code can take the place of the second factor."""
-    if step.stored is None or not step.need.methods:
+    """Return whether a recovery code can take the place of the second factor.
+
+    Whether the user has a factor does not matter: the code lets the user set up one, and nothing else.
+    """
+    if step.stored is None:
         return False
     recovered = replace(step.sign_in, way=Way.RECOVERY)
     need = starting.find_need(step.user, recovered, step.experience, step.visit.pending)
@@ -80,7 +83,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
 
     Raises:
         NothingPending: the browser has no pending sign-in.
-        FactorNotAllowed: the sign-in needs no second factor, or the tenant has none that can be set up.
+        FactorNotAllowed: a session is stepped up, or the tenant has no factor that can be set up.
         WrongFactor: the code is wrong, was used before or has expired, or there were too many wrong ones.
         limits.TooMany: too many from this address.
 

@@ -166,6 +166,39 @@ class TestUse:
         assert right.headers["Location"].endswith("/sign-in/set-up")
 
 
+class TestWithoutAFactor:
+    """A user who has no factor, in a tenant that demands one. The user can set one up without a code."""
+
+    @pytest.fixture
+    def browser(self, acme, user):
+        switch_on(acme, "Totp", policy="Mandatory")
+        browser = acme.browser()
+        assert half(browser, user)["next"]["step"] == "set_up"
+        return browser
+
+    def test_decision_M46_a_wrong_code_is_401_as_for_other_users(self, browser):
+        answer = recover(browser, "ABCD-EFGH")
+
+        assert (answer.status_code, answer.json()["result"]) == (401, {"reason": "second_factor_wrong"})
+
+    def test_decision_M46_a_right_code_leads_to_a_new_factor(self, acme, admin, user, browser):
+        code = issue(admin, user)
+
+        answer = recover(browser, code)
+        again = recover(browser, code)
+
+        assert not has_session(answer)
+        assert answer.json()["result"]["next"]["step"] == "set_up"
+        assert again.status_code == 401
+        assert audit_log.last(acme, "User.RecoveryCodeUse").user_id == str(user.pk)
+
+    def test_case_MT12_wrong_codes_lock_the_codes_of_the_user(self, browser):
+        answers = [recover(browser, f"WRONG-{number}").status_code for number in range(10)]
+
+        assert answers == [401] * 10
+        assert recover(browser, "WRONG").status_code == 404  # the sign-in has ended
+
+
 class TestIssue:
     def test_the_person_is_told_and_not_the_code(self, acme, admin):
         switch_on(acme)
