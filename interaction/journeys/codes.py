@@ -24,6 +24,8 @@ from interaction.verification import recipients, texts, wrong_codes
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
+# The authentication methods (RFC 8176) of a code as the first factor.
+METHODS: Final = {Kind.EMAIL: ["otp"], Kind.PHONE: ["otp", "sms"]}
 # The page after a code that does not sign the user in.
 _NEXT_PAGES: Final = {Purpose.REGISTER: "pages:register", Purpose.FORGOT_PASSWORD: "pages:forgot-password"}
 

@@ -22,6 +22,7 @@ from interaction.connectors import captcha
 from interaction.experience import policy
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
+from interaction.journeys import codes
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import go_on
@@ -93,10 +94,10 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
             for kind, proof in proofs.items():
                 verification.spend(proof, field=kind)
             users.add(user)
-            amr = (["pwd"] if password else []) + (["otp"] if proofs else [])
+            amr = (["pwd"] if password else []) + [name for kind in proofs for name in codes.METHODS[kind]]
             return go_on(
                 user,
-                SignIn(way=Way.REGISTER, amr=amr, entered=frozenset(proofs)),
+                SignIn(way=Way.REGISTER, amr=list(dict.fromkeys(amr)), entered=frozenset(proofs)),
                 experience=experience,
                 visit=Visit(browser, pending, current, known),
                 entry=entry,

@@ -131,7 +131,7 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
                     user,
                     SignIn(
                         way=Way.CODE,
-                        amr=["otp"],
+                        amr=codes.METHODS[kind],
                         entered=frozenset((kind,)),
                         keep_signed_in=keep_signed_in,
                         proven=proven,

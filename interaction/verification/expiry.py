@@ -19,7 +19,7 @@ _UNSENT_SECONDS: Final = 24 * 3600
 
 def _codes() -> QuerySet[VerificationCode]:
     expired = VerificationCode.objects.filter(expires_at__lt=seconds_ahead(-_KEPT_SECONDS))
-    # See ``find_reset_kinds``.
+    # See ``resets``.
     return expired.exclude(purpose=Purpose.FORGOT_PASSWORD, spent_at__gt=seconds_ahead(-RESET_SECONDS))
 
 

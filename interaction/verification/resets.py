@@ -1,9 +1,10 @@
 """Passwords that were set with a mailed or texted code: such a code is no second factor soon after."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from database.clock import seconds_ahead
+from database.clock import DatabaseNow, seconds_ahead
 from identity.users.identifiers import Kind
+from identity.users.models import User
 from interaction.verification.models import RESET_SECONDS, Purpose, VerificationCode
 
 
@@ -17,3 +18,22 @@ def find_kinds(keys: Mapping[Kind, str]) -> frozenset[Kind]:
     )
     found = spent.filter(identifier_key__in=list(keys.values())).values_list("kind", "identifier_key")
     return frozenset(Kind(kind) for kind, key in found if keys.get(Kind(kind)) == key)
+
+
+def record(user: User, kinds: Iterable[Kind]) -> None:
+    """Store that a user set a password after entering codes that were sent to addresses of these kinds.
+
+    The rows are those of codes for a forgotten password that were spent now. Nobody knows the codes.
+    """
+    now = DatabaseNow()
+    for kind in kinds:
+        if address := getattr(user, kind):
+            VerificationCode.objects.create(
+                purpose=Purpose.FORGOT_PASSWORD,
+                kind=kind,
+                identifier_key=getattr(user, f"{kind}_key"),
+                address=address,
+                expires_at=now,
+                used_at=now,
+                spent_at=now,
+            )

@@ -75,7 +75,7 @@ class TestSignInByCode:
         tokens = client.redeem(query_of(back.headers["Location"])["code"]).json()
         assert "id_token" in tokens
         with acme.active():
-            assert Session.objects.get().amr == ["otp"]
+            assert Session.objects.get().amr == (["otp"] if kind == "email" else ["otp", "sms"])
 
     @pytest.mark.parametrize(("kind", "spam"), [("email", True), ("phone", False)])
     def test_only_who_waits_for_an_email_is_sent_to_the_spam_folder(self, acme, kind, spam):

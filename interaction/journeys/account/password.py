@@ -9,10 +9,15 @@ from identity.users import credentials
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import sign_ins
+from interaction.verification import resets
 
 
 def change(session: Session, *, current: str, new: str) -> tuple[str, int | None]:
     """Set a password, and end every other session and all refresh tokens of the user.
+
+    If a code was the only first factor behind a first password, codes to this address are no second factor
+    for a day: see ``resets``.
 
     Returns the new secret of this browser's session, which continues, and how long its cookie lives.
 
@@ -29,9 +34,11 @@ def change(session: Session, *, current: str, new: str) -> tuple[str, int | None
     current_experience = experience.current()
     policy.check(new, current_experience.password_policy, field="new_password", own=own)
     confirmation.confirm(session, current)
+    kinds = frozenset() if user.password else sign_ins.find_code_kinds(session)
     encoded = credentials.hash_new_password(new)
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
+        resets.record(user, kinds)
         token = sessions.renew(session)
     tenant = current_experience.tenant
     return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)

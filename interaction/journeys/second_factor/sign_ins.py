@@ -116,6 +116,18 @@ def of_session(session: Session) -> SignIn:
     )
 
 
+def find_code_kinds(session: Session) -> frozenset[Kind]:
+    """Return the kinds of address whose code may have been the first factor of a session.
+
+    The methods of the first factor come first. Those of a code and of a second factor can be the same.
+    """
+    if session.amr[:1] != ["otp"]:
+        return frozenset()
+    if session.level == Level.ONE:
+        return of_session(session).entered
+    return frozenset({Kind.EMAIL, Kind.PHONE} if "sms" in session.amr else {Kind.EMAIL})
+
+
 def read(stored: PendingSignIn) -> SignIn:
     """Return what a stored sign-in has proven."""
     return SignIn(

@@ -1,12 +1,16 @@
 """Backup codes and mailed codes as the second factor, and codes that are used twice."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from identity.factors.models import BackupCode
 from identity.users.models import User
 from interaction.experience import services as experience
 from interaction.verification.models import VerificationCode
-from tests.support import audit_log, codes, factors
+from tests.support import account, audit_log, codes, factors
+from tests.support.cast import PASSWORD, query_of
 from tests.support.factors import (
     BACKUP,
     NEXT,
@@ -35,6 +39,18 @@ def user(acme, email):
     """Somebody with a verified email, in a tenant that has all factors and can send."""
     codes.reachable(switch_on(acme))
     return acme.user(email=email, email_verified=True)
+
+
+def set_first_password(world, user, address, app=None):
+    """Sign in with a code alone, and set a first password in this session."""
+    account.change(world, user, password="")
+    browser = world.browser()
+    assert has_session(codes.enter(browser, address, codes.sent(browser, address)))
+    if app is not None:
+        proven = {"type": "Totp", "code": app.code()}
+        assert browser.post("/api/my-account/confirm", json=proven).status_code == 200
+    answer = account.send(browser, "password", new_password=account.NEW)
+    assert answer.status_code == 303, answer.text
 
 
 class TestBackupCodes:
@@ -191,6 +207,69 @@ class TestMailedCodes:
         result = half(acme.browser(), two_step, password=new)
 
         assert [method["type"] for method in result["next"]["methods"]] == [EMAIL]
+
+    def test_decision_M21_nor_after_a_password_set_in_a_session_that_a_mailed_code_began(
+        self, acme, user, email
+    ):
+        set_first_password(acme, user, email)
+        app = enrol(acme, user)
+
+        browser = acme.browser()
+        result = half(browser, user, password=account.NEW)
+
+        assert [method["type"] for method in result["next"]["methods"]] == ["Totp"]
+        assert browser.post(SEND, json={"type": EMAIL}).status_code == 403
+        assert has_session(browser.post(TOTP, json={"code": app.code()}))
+
+    def test_decision_M21_nor_if_another_factor_was_proven_in_that_session(self, acme, user, email):
+        app = enrol(acme, user, two_step=False)
+        set_first_password(acme, user, email, app)
+        account.change(acme, user, two_step=True)
+
+        result = half(acme.browser(), user, password=account.NEW)
+
+        assert [method["type"] for method in result["next"]["methods"]] == ["Totp"]
+
+    def test_decision_M21_a_day_later_they_count_again(self, acme, user, email):
+        set_first_password(acme, user, email)
+        enrol(acme, user)
+        with acme.active():
+            VerificationCode.objects.update(spent_at=timezone.now() - timedelta(hours=25))
+
+        result = half(acme.browser(), user, password=account.NEW)
+
+        assert [method["type"] for method in result["next"]["methods"]] == ["Totp", EMAIL]
+
+    @pytest.mark.parametrize("first", ["password", "text message"])
+    def test_decision_M21_after_another_first_factor_they_count(self, acme, user, first):
+        phone, email, browser = codes.new_phone(), codes.new_email(), acme.browser()
+        user = acme.user(email=email, email_verified=True, phone=phone, phone_verified=True)
+        if first == "password":
+            assert has_session(browser.sign_in(user))
+            account.send(browser, "password", password=PASSWORD, new_password=account.NEW)
+        else:
+            set_first_password(acme, user, phone)
+        enrol(acme, user)
+
+        methods = half(acme.browser(), user, password=account.NEW)["next"]["methods"]
+
+        types = [method["type"] for method in methods]
+        assert EMAIL in types
+        assert (PHONE in types) is (first == "password")
+
+    def test_decision_M5_a_session_of_a_text_message_is_not_stepped_up_by_another(self, acme, user):
+        phone, browser, client = codes.new_phone(), acme.browser(), acme.application()
+        email = codes.new_email()
+        user = acme.user(email=email, email_verified=True, phone=phone, phone_verified=True)
+        assert has_session(codes.enter(browser, phone, codes.sent(browser, phone)))
+        with acme.active():
+            assert user.sessions.get().amr == ["otp", "sms"]
+
+        place = browser.authorize(client, acr_values="urn:service:acr:2fa").headers["Location"]
+        interaction = query_of(place)["interaction"]
+        methods = browser.get(NEXT, params={"interaction": interaction}).json()["result"]["methods"]
+
+        assert [method["type"] for method in methods] == [EMAIL]
 
     def test_a_text_message_is_one_too(self, acme, two_step):
         phone = codes.new_phone()
