@@ -47,6 +47,12 @@ ADMIN_SIGN_IN: Final = Limited((rules.SIGN_INS,), ADMINISTRATOR)
 ADMIN_SITE: Final = Limited((rules.SIGN_INS,), (*ADMINISTRATOR, *RECOVERIES))
 CONFIRM_PASSWORD: Final = Limited((), LOCKS, note="needs a session; asks for the password")
 FACTOR: Final = Limited((rules.SIGN_INS,), (rules.SECOND_FACTOR,), note="needs a pending sign-in")
+RECOVERY_CODE: Final = Limited(
+    (rules.SIGN_INS, rules.WRONG_CODES),
+    (rules.SECOND_FACTOR,),
+    note="needs a pending sign-in, or an identifier and a code of 80 bits",
+)
+RECOVERY_PAGE: Final = Limited((rules.SIGN_INS, rules.WRONG_CODES), note="a code has 80 bits")
 SEND_FACTOR: Final = Limited(
     (rules.CODE_SENDS,),
     CODE_SENDS_SIGNED_IN,

@@ -14,6 +14,7 @@ from interaction.api.second_factor_serializers import (
     EnrolmentSerializer,
     FactorCodeSerializer,
     NextStepSerializer,
+    RecoveryCodeSerializer,
     SendFactorCodeSerializer,
     SentFactorCodeSerializer,
     SignedInSerializer,
@@ -26,6 +27,7 @@ from interaction.journeys.second_factor import (
     backup,
     leaving,
     next_step,
+    recovering,
     setting_up,
     steps,
     verifying,
@@ -102,13 +104,20 @@ class BackupCode(_Code):
 class RecoveryCode(SecondFactorView):
     """A recovery code of an administrator."""
 
-    request_serializers = {"post": FactorCodeSerializer}
+    request_serializers = {"post": RecoveryCodeSerializer}
     response_serializers = {"post": SignedInSerializer}
 
     def post(self, request: Request) -> Response:
-        """Use a recovery code, after which a new factor has to be set up."""
+        """Use a recovery code, after which a new factor has to be set up.
+
+        With `identifier` it is the first factor, for users without a password and an address.
+        """
         fields, visit = self.read(request)
-        return respond_to_sign_in(request, verifying.redeem_recovery_code(visit, code=fields["code"]))
+        if fields["identifier"]:
+            result = recovering.sign_in(visit, identifier=fields["identifier"], code=fields["code"])
+        else:
+            result = verifying.redeem_recovery_code(visit, code=fields["code"])
+        return respond_to_sign_in(request, result)
 
 
 class SendFactorCode(SecondFactorView):

@@ -24,6 +24,18 @@ class FactorCodeSerializer(InteractionSerializer):
     )
 
 
+class RecoveryCodeSerializer(FactorCodeSerializer):
+    """A recovery code of an administrator."""
+
+    identifier = Text(
+        max_length=254,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Whose code it is, if no sign-in is pending: for users whose first factor it is",
+    )
+
+
 class SendFactorCodeSerializer(InteractionSerializer):
     """Where to send a code."""
 

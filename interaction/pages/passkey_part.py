@@ -8,6 +8,7 @@ from identity.factors import relying_party
 from identity.factors.challenges import Ceremony
 from interaction.experience import factor_settings
 from interaction.experience.models import SignInExperience
+from interaction.journeys.second_factor import recovering
 
 
 def for_sign_in(experience: SignInExperience) -> dict[str, Any] | None:
@@ -21,6 +22,14 @@ def for_sign_in(experience: SignInExperience) -> dict[str, Any] | None:
         buttons if settings["show_passkey_button"] else [],
         autofill=settings["allow_autofill"],
     )
+
+
+def has_recovery(experience: SignInExperience) -> bool:
+    """Return whether pages for signing in link to the page for recovery codes as the first factor.
+
+    They are for users who lost their passkeys and have no other first factor.
+    """
+    return experience.has_passkey_sign_in and recovering.is_possible(experience)
 
 
 def for_second_factor(ceremony: Ceremony, next_url: str) -> dict[str, Any]:

@@ -133,6 +133,10 @@ class TestPages:
         look("second factor, refused")
         page.goto(f"{acme.address}/sign-in/second-factor?with=BackupCode")
         look("second factor, backup code")
+        page.goto(f"{acme.address}/sign-in/recovery")
+        look("recovery code")
+        send(page, identifier="nobody", code="AAAA-AAAA-AAAA-AAAA")
+        look("recovery code, refused")
 
     def test_of_a_mailed_second_factor(self, acme, page, look):
         codes.reachable(acme)

@@ -324,6 +324,16 @@ def factor_api(visit: Visit) -> httpx.Response:
     return visit.post(visit.route.partition(" ")[2], {"code": "000000", "type": kind})
 
 
+def recovery_api(visit: Visit) -> httpx.Response:
+    if visit.rule is rules.WRONG_CODES:
+        return visit.post("/api/interaction/mfa/recovery-code", {"identifier": visit.to, "code": "x"})
+    return factor_api(visit)
+
+
+def recovery_page(visit: Visit) -> httpx.Response:
+    return visit.submit("/sign-in/recovery", identifier=visit.to, code="x")
+
+
 def factor_page(visit: Visit) -> httpx.Response:
     if "/sign-in" in visit.route:
         half(visit)
@@ -370,11 +380,12 @@ DRIVERS: Final[dict[str, Driver]] = {
     "POST /api/interaction/forgot-password": reset_api,
     "POST /api/interaction/mfa/totp": factor_api,
     "POST /api/interaction/mfa/backup-code": factor_api,
-    "POST /api/interaction/mfa/recovery-code": factor_api,
+    "POST /api/interaction/mfa/recovery-code": recovery_api,
     "POST /api/interaction/mfa/code": factor_api,
     "POST /api/interaction/mfa/code/verify": factor_api,
     "POST /api/interaction/mfa/set-up/totp/verify": set_up_api,
     "POST /sign-in/second-factor": factor_page,
+    "POST /sign-in/recovery": recovery_page,
     "POST /sign-in/set-up": set_up_page,
     "POST /confirm": factor_page,
     "POST /api/my-account/confirm": confirm_api,
@@ -437,7 +448,8 @@ def visit(serve: Callable[[str], str], acme: World, kind: str, route: str) -> It
 
 
 def is_about_factors(route: str) -> bool:
-    return any(part in route for part in ("/mfa/", "second-factor", "set-up", "/confirm", "/security"))
+    parts = ("/mfa/", "second-factor", "set-up", "/confirm", "/security", "/recovery")
+    return any(part in route for part in parts)
 
 
 def give_factors(world: World, user: User, route: str) -> None:

@@ -183,7 +183,9 @@ def _address_page(
 ) -> HttpResponse:
     only = step.kinds[0] if len(step.kinds) == 1 else None
     is_sign_in = step.purpose is Purpose.SIGN_IN
-    passkey = passkey_part.for_sign_in(context.get_experience(request)) if is_sign_in else None
+    experience = context.get_experience(request)
+    passkey = passkey_part.for_sign_in(experience) if is_sign_in else None
+    has_recovery = is_sign_in and passkey_part.has_recovery(experience)
     response = shared.render_page(
         request,
         "code_address",
@@ -198,6 +200,7 @@ def _address_page(
         passkey=passkey,
         inputmode={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "text") if only else "text",
         back_url=step.back_url,
+        recovery_url=shared.page_url("pages:recovery", pending) if has_recovery else "",
         register_url=step.register_url,
         asks_captcha=bool(step.kinds),
         asks_to_stay=step.asks_to_stay,

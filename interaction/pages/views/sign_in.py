@@ -77,6 +77,8 @@ def _page(
         urls["code_url"] = shared.page_url("pages:sign-in-code", pending)
     if kinds and offered[Purpose.FORGOT_PASSWORD]:
         urls["forgot_url"] = shared.page_url("pages:forgot-password", pending)
+    if passkey_part.has_recovery(experience):
+        urls["recovery_url"] = shared.page_url("pages:recovery", pending)
     if experience.sign_up["identifiers"]:
         urls["register_url"] = shared.page_url("pages:register", pending)
     must_reauthenticate = pending is not None and pending.must_reauthenticate

@@ -10,6 +10,10 @@ from tests.support.factors import App, enrol, give_backup_codes, is_signed_in, s
 from tests.support.forms import form, forms
 
 EMAIL = "EmailVerificationCode"
+PATHS = (
+    *("/sign-in/second-factor", "/sign-in/set-up", "/sign-in/backup-codes"),
+    *("/sign-in/recovery", "/confirm"),
+)
 
 
 @pytest.fixture
@@ -129,7 +133,7 @@ class TestSecondFactor:
         browser = acme.browser()
         first_step(browser, user)
 
-        for path in ("/sign-in/second-factor", "/sign-in/set-up", "/sign-in/backup-codes", "/confirm"):
+        for path in PATHS:
             answer = browser.post(path, data={"code": "1"}, headers={"Origin": "https://elsewhere.example"})
             assert answer.status_code == 403
 

@@ -1,0 +1,102 @@
+"""A recovery code of an administrator as the first factor of a user who has no other one."""
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Event
+from identity.factors import metrics, recovery
+from identity.factors.errors import FactorNotAllowed, WrongFactor
+from identity.factors.needed import Way
+from identity.factors.policy import ENROLABLE
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.users import credentials, identifiers, typed
+from identity.users.models import User
+from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
+from interaction.journeys.second_factor import starting
+from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
+from interaction.journeys.second_factor.verifying import RECOVERY_CODE
+from interaction.social.models import SocialIdentity
+
+
+def is_possible(experience: SignInExperience) -> bool:
+    """Return whether the tenant has a factor that can be set up after a recovery code."""
+    return not experience.factor_policy.factors.isdisjoint(ENROLABLE)
+
+
+def has_other_way(user: User) -> bool:
+    """Return whether a user has a password, an address or a linked account as the first factor."""
+    return _has_password_or_address(user) or SocialIdentity.objects.filter(user=user).exists()
+
+
+def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
+    """Use a recovery code as the first factor. The sign-in goes on by setting up a new factor, and only so.
+
+    It counts for users without a password, an address and a linked account. Others prove their first factor
+    before they use the code: see ``verifying.redeem_recovery_code``. Wrong codes lock no user, because every
+    client can send them. The code has 80 bits.
+
+    Raises:
+        FactorNotAllowed: the tenant has no factor that can be set up.
+        WrongFactor: the code is not that of the user, was used before or has expired, or nobody has the
+            identifier, or the user has another first factor. The error does not say which.
+        credentials.Suspended: the code is right, but the user is suspended. The code is not used up.
+        limits.TooMany: too many wrong codes, or too many sign-ins, from this address.
+
+    """
+    login_attempt = limits.login_attempt(
+        (rules.WRONG_CODES, limits.client_network()),
+        failure=WrongFactor,
+        locked=limits.TooMany,
+        within=rules.SIGN_INS,
+    )
+    log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed.identifier(identifier), way=Way.RECOVERY)
+    with login_attempt as attempt, log_attempt as entry:
+        entry.application_id = visit.pending.application.pk if visit.pending else None
+        experience = experiences.current()
+        if not is_possible(experience):
+            raise FactorNotAllowed
+        user = _find(identifier)
+        entry.set_identifier_known(user is not None)
+        try:
+            with transaction.atomic():
+                recovered = _redeem(user, code)
+                return starting.go_on(
+                    recovered,
+                    SignIn(way=Way.RECOVERY, amr=[]),
+                    experience=experience,
+                    visit=visit,
+                    entry=entry,
+                    attempt=attempt,
+                )
+        except credentials.InvalidCredentials:  # the user got a password concurrently
+            raise WrongFactor from None
+        except WrongFactor:
+            metrics.count_proof(RECOVERY_CODE, is_right=False)
+            raise
+
+
+def _find(identifier: str) -> User | None:
+    kind, key = identifiers.parse(identifier)
+    return User.objects.filter(**{f"{kind}_key": key}).first()
+
+
+def _redeem(user: User | None, code: str) -> User:
+    """Use the recovery code of a user without another first factor.
+
+    For all others it costs the same statements, so the time does not tell who exists.
+
+    Raises:
+        WrongFactor: it is wrong, or there is no such user.
+
+    """
+    owner = User() if user is None or _has_password_or_address(user) else user
+    if not recovery.redeem(owner, code) or has_other_way(owner):
+        raise WrongFactor
+    metrics.count_proof(RECOVERY_CODE, is_right=True)
+    return owner
+
+
+def _has_password_or_address(user: User) -> bool:
+    return bool(user.password or user.email or user.phone)
