@@ -10,7 +10,7 @@ from audit.client_address import client_address, client_country
 
 
 class OriginMiddleware:
-    """Sets address, user agent and correlation id. The response has the id as ``X-Request-Id``."""
+    """Sets address, user agent and correlation id. ``config.headers`` puts the id into the response."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -26,6 +26,4 @@ class OriginMiddleware:
             request_id=request_id,
             country=client_country(request),
         ):
-            response = self.get_response(request)
-        response["X-Request-Id"] = request_id
-        return response
+            return self.get_response(request)

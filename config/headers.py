@@ -4,16 +4,49 @@ import base64
 import hashlib
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from audit import context
+
+_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
+_ALWAYS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    # With "no-referrer", browsers would send our own forms without an Origin header.
+    "Referrer-Policy": "same-origin",
+}
+if settings.HSTS_SECONDS:
+    _ALWAYS["Strict-Transport-Security"] = f"max-age={settings.HSTS_SECONDS}; includeSubDomains"
+# RFC 9110 section 8.6: the length of the body is not that of their content, which they lack.
+WITHOUT_BODY: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _PERMISSIONS: Final = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 
 
+class Headers(Protocol):
+    """Headers by name: those of a response of Django, or a dictionary."""
+
+    def __setitem__(self, name: str, value: str, /) -> None: ...
+
+
+def add(headers: Headers, *, status: int, request_id: str, length: int | None) -> None:
+    """Add the headers that every response has, whether Django or ``config.surfaces`` makes it.
+
+    ``length`` is that of the body, or None if it is unknown or the response has no body.
+    """
+    if length is not None:
+        headers["Content-Length"] = str(length)
+    for name, value in _ALWAYS.items():
+        headers[name] = value
+    # RFC 9111 section 3.2: the headers of a 304 replace those of the stored response, which may be a page.
+    if status != HTTPStatus.NOT_MODIFIED:
+        headers["Content-Security-Policy"] = _POLICY
+    headers["X-Request-Id"] = request_id
+
+
 class SecurityHeadersMiddleware:
-    """Adds the headers to every response. A view can set attributes of its response to allow more.
+    """Adds the headers to every response of Django. A view can set attributes of its response to allow more.
 
     - ``form_targets``: other origins to which forms of the page may redirect
     - ``only_form_target``: the only address to which forms of the page may be sent
@@ -27,26 +60,13 @@ class SecurityHeadersMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
-        self._always: Final = {
-            "X-Content-Type-Options": "nosniff",
-            # With "no-referrer", browsers would send our own forms without an Origin header.
-            "Referrer-Policy": "same-origin",
-            "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-        }
-        if settings.HSTS_SECONDS:
-            self._always["Strict-Transport-Security"] = f"max-age={settings.HSTS_SECONDS}; includeSubDomains"
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request, then add the headers."""
         response = self.get_response(request)
-        if _has_body(response) and not response.has_header("Content-Length"):
-            response["Content-Length"] = str(len(response.content))
-        for name, value in self._always.items():
-            response[name] = value
-        if response.status_code == HTTPStatus.NOT_MODIFIED:
-            # RFC 9111 section 3.2: its headers replace those of the stored response, which may be a page.
-            del response["Content-Security-Policy"]
-        elif getattr(response, "sandboxed", False):
+        length = len(response.content) if _has_own_length(response) else None
+        add(response, status=response.status_code, request_id=context.current().request_id, length=length)
+        if getattr(response, "sandboxed", False) and response.status_code != HTTPStatus.NOT_MODIFIED:
             response["Content-Security-Policy"] += "; sandbox"
         if response.get("Content-Type", "").startswith("text/html"):
             framed = getattr(response, "framed", False)
@@ -58,12 +78,13 @@ class SecurityHeadersMiddleware:
         return response
 
 
-def _has_body(response: HttpResponse) -> bool:
-    """Tell whether a response has a body whose length is known (RFC 9110 section 8.6)."""
-    return not response.streaming and response.status_code not in {
-        HTTPStatus.NO_CONTENT,
-        HTTPStatus.NOT_MODIFIED,
-    }
+def _has_own_length(response: HttpResponse) -> bool:
+    """Tell whether the length of a response is that of its body, and not set yet."""
+    return (
+        not response.streaming
+        and response.status_code not in WITHOUT_BODY
+        and not response.has_header("Content-Length")
+    )
 
 
 def _policy(response: HttpResponse) -> str:
