@@ -1,31 +1,57 @@
 """The JSON Web Key Set (RFC 7517)."""
 
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from identity.core.tenant_statements import Select
+from identity.core import tenancy
+from identity.core.tenant_statements import Select, SelectValues
+from identity.http.answers import Answer
 from oidc.keys.algorithms import SIGNERS
 from oidc.keys.models import SigningKey
-from oidc.public_json import cacheable_json
+from oidc.public_json import cacheable_json, encode
 
+_MOST: Final = 1_024  # key sets in memory, of about 400 bytes for each key
+_IDS: Final = SelectValues(lambda: SigningKey.objects.in_order().values_list("pk"))
 _PUBLISHED: Final = Select(lambda: SigningKey.objects.in_order().only("pk", "algorithm", "public_jwk"))
+# By tenant and the ids of the keys in order. The public half of a key never changes.
+_kept: Final[dict[tuple[Any, ...], Answer]] = {}
 
 
-@csrf_exempt  # another method gets 405, and not 403 for a missing CSRF token
-@require_safe
-def jwks(request: HttpRequest) -> HttpResponse:
-    """List the tenant's keys: the active ones, the next ones, then the previous ones."""
-    return cacheable_json(
-        request,
+def get_key_set() -> Answer:
+    """Return the active tenant's keys: the active ones, the next ones, then the previous ones.
+
+    The ids are read each time, so that a rotation or deletion on one worker counts on all workers at once.
+    """
+    tenant_id = tenancy.active_id()
+    kept = _kept.get((tenant_id, *(pk for (pk,) in _IDS.all())))
+    if kept is None:
+        keys = _PUBLISHED.all()
+        kept = _encode(keys)
+        if len(_kept) >= _MOST:
+            _kept.clear()
+        # Not by the ids that were read before, because the keys may have changed since.
+        _kept[tenant_id, *(key.pk for key in keys)] = kept
+    return kept
+
+
+def _encode(keys: list[SigningKey]) -> Answer:
+    return encode(
         {
             "keys": [
                 # RFC 7517 section 4: only these members, so that no private one can be published.
                 {name: key.public_jwk[name] for name in SIGNERS[key.algorithm].members}
                 | {"kid": str(key.pk), "use": "sig", "alg": key.algorithm}
-                for key in _PUBLISHED.all()
+                for key in keys
             ]
-        },
+        }
     )
+
+
+@csrf_exempt  # another method gets 405, and not 403 for a missing CSRF token
+@require_safe
+def jwks(request: HttpRequest) -> HttpResponse:
+    """Return the key set of this tenant."""
+    return cacheable_json(request, get_key_set())

@@ -1,7 +1,6 @@
 """The authentication context (``acr``) that tokens name, in tenants that have second factors."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from identity.factors.levels import ACR, Level
 from identity.sessions.models import Session
@@ -29,7 +28,11 @@ def get_value(session: Session, requested: Sequence[str]) -> str:
     return ACR[Level(session.level)]
 
 
-def describe(level: int, claims: Sequence[str]) -> dict[str, Any]:
-    """Return the members of discovery: the values up to a level and their aliases, and the claim."""
-    values = [value for value, its_level in acr_levels.get_all().items() if its_level <= level]
-    return {"acr_values_supported": values, "claims_supported": [*claims, "acr"]}
+def find_supported(level: int) -> tuple[str, ...]:
+    """Return the values up to the highest level of the active tenant, and their aliases.
+
+    There are none in a tenant without second factors.
+    """
+    if level <= Level.ONE:
+        return ()
+    return tuple(value for value, its_level in acr_levels.get_all().items() if its_level <= level)

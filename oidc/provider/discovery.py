@@ -1,5 +1,6 @@
 """The discovery document (OpenID Connect Discovery 1.0 section 3)."""
 
+from functools import lru_cache
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
@@ -8,14 +9,14 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from identity.core import tenancy
-from identity.factors.levels import Level
+from identity.http.answers import Answer
 from identity.users import profile
 from oidc.keys import active_keys
 from oidc.provider import acr
 from oidc.provider.authorization.response import MODES
 from oidc.provider.scopes import GROUPS, IDENTITY_SCOPES, ROLES
 from oidc.provider.token.endpoint import GRANTS
-from oidc.public_json import cacheable_json
+from oidc.public_json import cacheable_json, encode
 
 _SUPPORTED: Final[dict[str, Any]] = {
     "scopes_supported": list(IDENTITY_SCOPES),
@@ -79,15 +80,29 @@ def get_addresses() -> dict[str, str]:
     return {name: f"{issuer}/{reverse(route).removeprefix(prefix)}" for name, route in _ENDPOINTS.items()}
 
 
+def get_document() -> Answer:
+    """Return the provider metadata of the active tenant.
+
+    What can change is read each time, so that a change on one worker counts on all workers at once.
+    """
+    algorithms, level = active_keys.get_algorithms_and_level()
+    return _encode(tenancy.active().issuer, tuple(algorithms), acr.find_supported(level))
+
+
+@lru_cache(maxsize=1_024)  # at 4 KB each
+def _encode(issuer: str, algorithms: tuple[str, ...], acr_values: tuple[str, ...]) -> Answer:
+    document = {"issuer": issuer} | get_addresses() | _SUPPORTED
+    if acr_values:
+        document["acr_values_supported"] = acr_values
+        document["claims_supported"] = [*document["claims_supported"], "acr"]
+    if len(algorithms) > 1:
+        document["id_token_signing_alg_values_supported"] = algorithms
+        document["userinfo_signing_alg_values_supported"] = algorithms
+    return encode(document)
+
+
 @csrf_exempt  # so that POST gets 405 instead of 403 for a missing CSRF token
 @require_safe
 def discovery(request: HttpRequest) -> HttpResponse:
     """Return the provider metadata of this tenant. Its URLs come from the settings."""
-    document = {"issuer": tenancy.active().issuer} | get_addresses() | _SUPPORTED
-    algorithms, level = active_keys.get_algorithms_and_level()
-    if level > Level.ONE:
-        document |= acr.describe(level, document["claims_supported"])
-    if len(algorithms) > 1:
-        document["id_token_signing_alg_values_supported"] = algorithms
-        document["userinfo_signing_alg_values_supported"] = algorithms
-    return cacheable_json(request, document)
+    return cacheable_json(request, get_document())
