@@ -33,6 +33,18 @@ def split_prefix(path: str) -> tuple[str, str]:
     return match[0], path[match.end() :]
 
 
+def put_prefix_first(path: str) -> str:
+    """Return a path with the tenant prefix at its start, if it is behind the well-known path of RFC 8414."""
+    match = _WELL_KNOWN.fullmatch(path)
+    return f"{match[2]}{match[1]}" if match else path
+
+
+def get_cached(slug: str) -> tenancy.ActiveTenant | None:
+    """Return the tenant of a slug, or None if it has not been looked up in the last seconds."""
+    cached = _cache.get(slug)
+    return cached[1] if cached is not None and cached[0] > time.monotonic() else None
+
+
 class TenantMiddleware:
     """Activates the tenant of the path's prefix, or the default tenant."""
 
@@ -46,8 +58,7 @@ class TenantMiddleware:
             Http404: the tenant is unknown.
 
         """
-        if match := _WELL_KNOWN.fullmatch(request.path_info):
-            request.path_info = f"{match[2]}{match[1]}"
+        request.path_info = put_prefix_first(request.path_info)
         if not request.path_info.startswith("/t/"):
             _set_context(request, tenancy.DEFAULT)
             with tenancy.using(tenancy.DEFAULT):
@@ -87,10 +98,9 @@ def _find(slug: str) -> tenancy.ActiveTenant:
     """
     if not _SLUG.fullmatch(slug):
         raise Http404
+    if (cached := get_cached(slug)) is not None:
+        return cached
     now = time.monotonic()
-    cached = _cache.get(slug)
-    if cached is not None and cached[0] > now:
-        return cached[1]
     with tenancy.using(tenancy.DEFAULT):
         tenant = _by_slug.first(slug=slug)
     if tenant is None:

@@ -14,8 +14,21 @@ REQUESTS: Final = Counter(
 )
 SECONDS: Final = Histogram("gatehouse_http_request_seconds", "The duration of requests.", ["route"])
 
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
 # Set in config.gunicorn: the directory in which the workers store their metrics.
 _SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def name_method(method: str | None) -> str:
+    """Return the label of a method, which a client can choose freely."""
+    return method if method in _METHODS else "other"
+
+
+def count(method: str, route: str, status: int, seconds: float) -> None:
+    """Count and time a request."""
+    REQUESTS.labels(method, route, status).inc()
+    SECONDS.labels(route).observe(seconds)
 
 
 def exposition() -> bytes:

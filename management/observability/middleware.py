@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 
 from management.observability import metrics
 
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _logger: Final = logging.getLogger("gatehouse.requests")
 
 
@@ -28,10 +27,9 @@ class MeasuringMiddleware:
         started = time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - started
-        method = request.method if request.method in _METHODS else "other"
+        method = metrics.name_method(request.method)
         route = request.resolver_match.view_name if request.resolver_match else "none"
-        metrics.REQUESTS.labels(method, route, response.status_code).inc()
-        metrics.SECONDS.labels(route).observe(seconds)
+        metrics.count(method, route, response.status_code, seconds)
         if settings.LOG_REQUESTS:
             # The route, not the path: a query may hold a code, a path an identifier.
             facts = {"method": method, "route": route, "status": response.status_code}

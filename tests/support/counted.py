@@ -17,6 +17,7 @@ from django.urls import ResolverMatch
 from config import wsgi
 from identity.core import records, tenancy
 from identity.tenants import middleware
+from identity.tenants.middleware import put_prefix_first, split_prefix
 
 FILE = "TEST_STATEMENTS_FILE"
 _NOT_COUNTED = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
@@ -63,6 +64,15 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     return answer
 
 
+def _note_route(environ: dict[str, Any]) -> Any:
+    answer = _serve(environ)
+    if answer is not None:
+        path = split_prefix(put_prefix_first(environ["PATH_INFO"]))[1]
+        _request.route = f"{environ['REQUEST_METHOD']} {path}"
+    return answer
+
+
+_serve, wsgi.surfaces.serve = wsgi.surfaces.serve, _note_route
 _remove, records._remove = records._remove, _remove_once
 _find, middleware._find = middleware._find, _find_uncounted
 wsgi._django = _Handler()

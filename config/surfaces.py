@@ -1,0 +1,102 @@
+"""Machine surfaces: routes that are answered before Django's handler.
+
+A surface gives the same answer as the view of its route. It gives none if a request is unusual: then Django
+serves the request. Django also serves all requests while they are logged or traced.
+"""
+
+import time
+from collections.abc import Callable
+from functools import cache
+from http.client import responses as reasons
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIRequest
+from django.db import close_old_connections
+from django.urls import reverse
+from uuid_utils.compat import uuid7
+
+from config import headers
+from identity.core import tenancy
+from identity.http.answers import Answer
+from identity.tenants import middleware as tenants
+from management.observability import metrics
+from oidc.keys.views import get_key_set
+from oidc.provider.discovery import get_document
+from oidc.public_json import cacheable_json
+
+Environ = dict[str, Any]
+# Called with the request and its id, in the active tenant. Returns None if Django must serve the request.
+Surface = Callable[[Environ, str], Answer | None]
+
+# A request for a document is unusual if it has one of these.
+_UNUSUAL: Final = (
+    "QUERY_STRING",
+    "CONTENT_LENGTH",
+    "HTTP_TRANSFER_ENCODING",
+    "HTTP_IF_MATCH",
+    "HTTP_IF_MODIFIED_SINCE",
+    "HTTP_IF_UNMODIFIED_SINCE",
+)
+
+
+def _document(get: Callable[[], Answer]) -> Surface:
+    """Return the surface of a public document."""
+
+    def serve_document(environ: Environ, request_id: str) -> Answer | None:
+        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or any(map(environ.get, _UNUSUAL)):
+            return None
+        document = get()
+        if "HTTP_IF_NONE_MATCH" not in environ:
+            return document
+        response = cacheable_json(WSGIRequest(environ), document)
+        return Answer(response.content, dict(response.items()), response.status_code)
+
+    return serve_document
+
+
+SURFACES: Final[dict[str, Surface]] = {
+    "oidc:jwks": _document(get_key_set),
+    "oidc:discovery": _document(get_document),
+    "oidc:discovery-below": _document(get_document),
+    "oidc:metadata": _document(get_document),
+}
+
+
+@cache
+def by_path() -> dict[str, tuple[str, Surface]]:
+    """Return the surfaces, each with the name of its route, by path below the tenant."""
+    return {reverse(route): (route, surface) for route, surface in SURFACES.items()}
+
+
+def serve(environ: Environ) -> Answer | None:
+    """Return the complete answer of a surface, or None if Django must serve the request."""
+    prefix, path = tenants.split_prefix(tenants.put_prefix_first(environ["PATH_INFO"]))
+    found = by_path().get(path)
+    if found is None or settings.LOG_REQUESTS or settings.TRACING:
+        return None
+    # Django looks up a tenant that is not cached.
+    tenant = tenants.get_cached(prefix.removeprefix("/t/")) if prefix else tenancy.DEFAULT
+    return _complete(environ, *found, tenant) if tenant else None
+
+
+def _complete(environ: Environ, route: str, surface: Surface, tenant: tenancy.ActiveTenant) -> Answer | None:
+    started, request_id = time.perf_counter(), str(uuid7())
+    close_old_connections()  # as Django does before and after each request
+    with tenancy.using(tenant):
+        answer = surface(environ, request_id)
+    close_old_connections()
+    if answer is None:
+        return None
+    complete = dict(answer.headers)
+    length = None if answer.status in headers.WITHOUT_BODY else len(answer.body)
+    headers.add(complete, status=answer.status, request_id=request_id, length=length)
+    if settings.METRICS_TOKEN:
+        seconds = time.perf_counter() - started
+        metrics.count(environ["REQUEST_METHOD"], route, answer.status, seconds)
+    return Answer(answer.body, complete, answer.status)
+
+
+def get_status_line(answer: Answer) -> str:
+    """Return the status of an answer as WSGI expects it."""
+    return f"{answer.status} {reasons[answer.status]}"
