@@ -10,7 +10,7 @@ from django.db import connections
 from playwright.sync_api import Browser
 
 from identity.users import passwords
-from tests.support import budgets, cast, openid, second, server
+from tests.support import both_ways, budgets, cast, openid, second, server
 from tests.support import chromium as installed
 from tests.support.openid import OpenIDProvider
 from tests.support.screens import Screens
@@ -48,6 +48,20 @@ def loopback_server(address: str) -> Iterator[str]:
     """A second server, which may connect to loopback. Providers of sign-ins answer there."""
     with second.running(DEBUG="true") as served:
         yield served
+
+
+@pytest.fixture(scope="session")
+def django_server(address: str) -> Iterator[str]:
+    """A second server of the same installation, where Django's handler serves all requests."""
+    with both_ways.django_server() as served:
+        yield served
+
+
+@pytest.fixture
+def compared(django_server: str) -> Iterator[None]:
+    """Each request for a public document gets the same answer from a surface and from Django."""
+    with both_ways.compared(django_server):
+        yield
 
 
 @pytest.fixture

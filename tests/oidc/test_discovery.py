@@ -13,6 +13,8 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.support import cast, independent, wire
 
+pytestmark = pytest.mark.usefixtures("compared")
+
 PATH = "/.well-known/openid-configuration"
 
 LISTS = {

@@ -24,6 +24,8 @@ from tests.support import independent, second
 from tests.support.independent import bearer, header_of, key_set, kids, verified
 from tests.support.threads import at_once
 
+pytestmark = pytest.mark.usefixtures("compared")
+
 PATH = "/.well-known/jwks.json"
 MEMBERS = {"kty", "crv", "x", "y", "kid", "use", "alg"}
 ROUNDS = 5

@@ -7,6 +7,7 @@ route cost more than any before: so every request of every test is held against 
 import os
 import threading
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,8 @@ def _note_route(environ: dict[str, Any]) -> Any:
     return answer
 
 
-_serve, wsgi.surfaces.serve = wsgi.surfaces.serve, _note_route
+_surfaces: Any = import_module("config.surfaces")  # config.wsgi has prepared the apps that it needs
+_serve, _surfaces.serve = _surfaces.serve, _note_route
 _remove, records._remove = records._remove, _remove_once
 _find, middleware._find = middleware._find, _find_uncounted
 wsgi._django = _Handler()

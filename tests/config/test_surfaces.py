@@ -1,0 +1,374 @@
+"""Machine surfaces: what is answered before Django's handler, and what never is."""
+
+import io
+import time
+from importlib import import_module
+from wsgiref.util import setup_testing_defaults
+
+import httpx
+import pytest
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import OperationalError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from identity.core import tenancy
+from identity.tenants import middleware as tenants
+from identity.tenants import services as tenant_services
+from identity.users import hashing_process
+from interaction.experience import services as experience
+from oidc.keys import retirement
+from oidc.keys import services as keys
+from oidc.settings import services as oidc_settings
+from tests.support import factors, second, wire
+from tests.support.independent import kids
+
+surfaces = import_module("config.surfaces")
+
+JWKS = "/.well-known/jwks.json"
+DISCOVERY = "/.well-known/openid-configuration"
+DOCUMENTS = [JWKS, DISCOVERY, f"/oidc{DISCOVERY}", "/.well-known/oauth-authorization-server"]
+TWO = "urn:service:acr:2fa"
+ATTEMPTS = 6  # on new connections, so that each of the two workers answers some
+
+
+def environ(path, method="GET", **more):
+    """Return a request as WSGI has it."""
+    made = {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": path,
+        "QUERY_STRING": "",
+        "wsgi.input": io.BytesIO(),
+    } | more
+    setup_testing_defaults(made)
+    return made
+
+
+def ask(path, **more):
+    """Ask the application of production, in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing_process, "enable", lambda: None)
+        application = import_module("config.wsgi").application
+    begun = []
+    body = b"".join(application(environ(path, **more), lambda *head: begun.append(head)))
+    ((status, headers),) = begun
+    return status, dict(headers), body
+
+
+@pytest.fixture
+def known(acme):
+    """The path prefix of a tenant that this process has looked up."""
+    prefix = f"/t/{acme.tenant.slug}"
+    Client().get(f"{prefix}{JWKS}")
+    return prefix
+
+
+class TestTheSameAnswer:
+    """A surface answers what the view of its route answers."""
+
+    pytestmark = pytest.mark.usefixtures("compared")
+
+    @pytest.mark.parametrize("path", DOCUMENTS)
+    @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "NONSENSE"])
+    def test_to_every_method(self, acme, address, path, method):
+        for base in (address, acme.address):
+            httpx.request(method, f"{base}{path}")
+
+    @pytest.mark.parametrize("path", DOCUMENTS)
+    @pytest.mark.parametrize(
+        "header",
+        [
+            *(
+                "Origin: https://rp.example",
+                "Origin: null",
+                "Cookie: a=b",
+                "Range: bytes=0-3",
+                "Accept: text/html",
+            ),
+            *("Accept-Language: de", "Authorization: Bearer x", "Content-Type: text/plain; charset=none"),
+            *("If-None-Match: *", 'If-None-Match: "x"', "If-None-Match: {etag}", "If-None-Match: W/{etag}"),
+            *('If-None-Match: "x", {etag}', "If-None-Match:", "If-None-Match: {etag}x", 'If-Match: "x"'),
+            *("If-Match: *", "If-Match: {etag}", "If-Range: {etag}"),
+            "If-Modified-Since: Sat, 29 Oct 1994 19:43:31 GMT",
+            "If-Modified-Since: Sat, 29 Oct 2094 19:43:31 GMT",
+            "If-Unmodified-Since: Sat, 29 Oct 1994 19:43:31 GMT",
+        ],
+    )
+    def test_to_every_header(self, acme, path, header):
+        etag = acme.get(path).headers["ETag"]
+        name, _, value = header.format(etag=etag).partition(":")
+
+        for method in ("GET", "HEAD"):
+            httpx.request(method, f"{acme.address}{path}", headers={name: value.strip()})
+
+    @pytest.mark.parametrize("query", ["?", "?a=b", "?a=%ff", "?%00"])
+    def test_to_every_query(self, acme, query):
+        for path in DOCUMENTS:
+            acme.get(path + query)
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            *("//.well-known/jwks.json", "/.well-known//jwks.json", "/.well-known/jwks.json/"),
+            *("/%2ewell-known/jwks.json", "/.well-known%2fjwks.json", "/.well-known/jwks.json%00"),
+            *("/.well-known/JWKS.json", "/./.well-known/jwks.json", "/x/../.well-known/jwks.json"),
+            *("/.well-known/jwks.json;x", "/.well-known/jwks.json%3f", "/.well-known/jwks.json%20"),
+            *("/.well-known/jwks.json%ff", "/.well-known/jwks%2ejson", "/.well-known/jwks.json%0a"),
+        ],
+    )
+    def test_to_every_spelling_of_a_path(self, acme, address, django_server, path):
+        for prefix in ("", f"/t/{acme.tenant.slug}"):
+            place = f"{prefix}{path}".encode()
+            ours, theirs = (wire.send(server, "GET", place) for server in (address, django_server))
+
+            assert ours.status == theirs.status
+            if ours.status == 200:
+                assert ours.body == theirs.body
+
+    @pytest.mark.parametrize(
+        "prefix", ["/t/nobody", "/t/default", "/t/", "/t", "/t/{acme}/t/{acme}", "/T/{acme}"]
+    )
+    def test_to_every_spelling_of_a_tenant(self, acme, address, prefix):
+        place = prefix.format(acme=acme.tenant.slug)
+        for path in DOCUMENTS:
+            assert httpx.get(f"{address}{place}{path}").status_code == 404
+        httpx.get(f"{address}/.well-known/openid-configuration{place}")
+        httpx.get(f"{address}{JWKS}{place}")
+
+    @pytest.mark.parametrize("body", [b"{}", b"x" * 100_000])
+    def test_to_a_body(self, acme, address, django_server, body):
+        chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+        for path in DOCUMENTS:
+            httpx.request("GET", f"{acme.address}{path}", content=body)
+            head = (
+                f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+            )
+            ours, theirs = (
+                wire.send_raw(server, head.encode() + chunks) for server in (address, django_server)
+            )
+            assert ours.partition(b"\r\n")[0] == theirs.partition(b"\r\n")[0]
+            assert ours.partition(b"\r\n\r\n")[2] == theirs.partition(b"\r\n\r\n")[2]
+
+    def test_whatever_changes(self, acme):
+        factors.switch_on(acme)
+        with acme.active():
+            oidc_settings.change({"acr_aliases": [{"value": "urn:strong", "level": TWO}]})
+            keys.ensure("RS256")
+            keys.prepare()
+
+        for path in DOCUMENTS:
+            assert acme.get(path).status_code == 200
+
+
+class TestWhatIsAnswered:
+    @pytest.mark.parametrize("path", DOCUMENTS)
+    @pytest.mark.parametrize("method", ["GET", "HEAD"])
+    def test_a_document_with_one_statement(self, known, path, method):
+        for place in (path, f"{known}{path}"):
+            surfaces.serve(environ(place))
+
+            with CaptureQueriesContext(connection) as queries:
+                answer = surfaces.serve(environ(place, method))
+
+            assert answer is not None
+            assert answer.status == 200
+            assert len(queries) == 1
+
+    def test_metadata_whose_tenant_is_at_the_end(self, known):
+        answer = surfaces.serve(environ(f"{DISCOVERY}{known}"))
+
+        assert answer is not None
+        assert answer.body == surfaces.serve(environ(f"{known}{DISCOVERY}")).body
+
+    def test_an_etag(self, known):
+        etag = surfaces.serve(environ(f"{known}{JWKS}")).headers["ETag"]
+
+        answer = surfaces.serve(environ(f"{known}{JWKS}", HTTP_IF_NONE_MATCH=etag))
+
+        assert (answer.status, answer.body) == (304, b"")
+        assert {"Content-Type", "Content-Length", "Content-Security-Policy"}.isdisjoint(answer.headers)
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            *({"method": "POST"}, {"method": "OPTIONS"}, {"QUERY_STRING": "a"}, {"CONTENT_LENGTH": "2"}),
+            *({"HTTP_TRANSFER_ENCODING": "chunked"}, {"HTTP_IF_MATCH": "*"}, {"HTTP_IF_MODIFIED_SINCE": "x"}),
+            {"HTTP_IF_UNMODIFIED_SINCE": "x"},
+        ],
+        ids=str,
+    )
+    def test_no_unusual_request(self, known, more):
+        assert surfaces.serve(environ(f"{known}{JWKS}", **more)) is None
+
+    @pytest.mark.parametrize(
+        "path", ["/", "/.well-known/nothing", "/oidc/token", "/readyz", "/t/{acme}/sign-in"]
+    )
+    def test_no_other_path(self, acme, path):
+        assert surfaces.serve(environ(path.format(acme=acme.tenant.slug))) is None
+
+    @pytest.mark.parametrize("name", ["LOG_REQUESTS", "TRACING"])
+    def test_no_request_that_is_logged_or_traced(self, known, settings, name):
+        setattr(settings, name, True)
+
+        assert surfaces.serve(environ(f"{known}{JWKS}")) is None
+
+    def test_no_tenant_that_is_not_cached(self, known, monkeypatch):
+        later = time.monotonic() + tenants._CACHE_SECONDS
+        monkeypatch.setattr(tenants.time, "monotonic", lambda: later)
+
+        assert surfaces.serve(environ(f"{known}{JWKS}")) is None
+
+    def test_in_the_tenant_alone(self, known):
+        surfaces.serve(environ(f"{known}{JWKS}"))
+
+        with pytest.raises(tenancy.NoActiveTenant):
+            tenancy.scope()
+
+    def test_the_number_of_key_sets_in_memory_is_limited(self, acme, rival, monkeypatch):
+        views = import_module("oidc.keys.views")
+        monkeypatch.setattr(views, "_MOST", 2)
+        views._kept.clear()
+        for world in (acme, rival, acme, rival):
+            for _ in range(2):
+                with world.active():
+                    keys.rotate()
+                    listed = views.get_key_set()
+                assert len(views._kept) <= 2
+                assert listed.body == httpx.get(f"{world.address}{JWKS}").content
+
+
+class TestFailures:
+    def fail(self, monkeypatch, error):
+        """Let the surface of the key set fail, and return its calls."""
+        calls = []
+
+        def fail(*request):
+            calls.append(request)
+            raise error
+
+        monkeypatch.setitem(surfaces.by_path(), JWKS, ("oidc:jwks", fail))
+        return calls
+
+    def test_decision_H3_the_database_is_away(self, known, monkeypatch):
+        calls = self.fail(monkeypatch, OperationalError("connection to 10.1.2.3 refused"))
+
+        with CaptureQueriesContext(connection) as queries:
+            status, headers, body = ask(f"{known}{JWKS}")
+
+        assert status == "503 Service Unavailable"
+        assert int(headers["Retry-After"]) > 0
+        assert b"temporarily_unavailable" in body
+        assert b"10.1.2.3" not in body
+        # No second attempt, which would wait for the database again.
+        assert len(calls) == 1
+        assert [query["sql"] for query in queries if "keys_signingkey" in query["sql"]] == []
+
+    def test_case_K11_a_fault_of_ours(self, known, monkeypatch, caplog):
+        self.fail(monkeypatch, ZeroDivisionError("broken on purpose"))
+
+        status, headers, body = ask(f"{known}{JWKS}")
+
+        assert status == "500 Internal Server Error"
+        assert b"server_error" in body
+        assert headers["X-Request-Id"]
+        assert "broken on purpose" in caplog.text
+
+    def test_no_header_can_name_a_failure(self, acme):
+        for name in ("gatehouse.failure", "Gatehouse-Failure"):
+            assert acme.get(JWKS, headers={name: "x"}).status_code == 200
+
+
+class TestChanges:
+    """A change counts at once on both workers."""
+
+    def same(self, world, path):
+        """Return the document that every worker serves."""
+        (text,) = {httpx.get(f"{world.address}{path}").text for _ in range(ATTEMPTS)}
+        return text
+
+    def test_of_keys(self, acme):
+        first = kids(acme)[0]
+        for _ in range(3):
+            with acme.active():
+                prepared = str(keys.prepare().pk)
+            assert self.same(acme, JWKS).index(first) < self.same(acme, JWKS).index(prepared)
+
+            with acme.active():
+                keys.rotate()
+            assert self.same(acme, JWKS).index(prepared) < self.same(acme, JWKS).index(first)
+
+            with acme.active():
+                keys.remove(keys.SigningKey.objects.get(pk=first))
+            assert first not in self.same(acme, JWKS)
+            first = prepared
+
+    def test_of_algorithms(self, acme):
+        for _ in range(2):
+            with acme.active():
+                keys.ensure("EdDSA")
+            assert "EdDSA" in self.same(acme, DISCOVERY)
+
+            with acme.active():
+                retirement.retire("EdDSA")
+            assert "EdDSA" not in self.same(acme, DISCOVERY)
+            assert "EdDSA" in self.same(acme, JWKS)
+
+    def test_of_second_factors_and_aliases(self, acme):
+        for number in range(2):
+            factors.switch_on(acme)
+            assert TWO in self.same(acme, DISCOVERY)
+
+            alias = f"urn:alias:{number}"
+            with acme.active():
+                oidc_settings.change({"acr_aliases": [{"value": alias, "level": TWO}]})
+            assert alias in self.same(acme, DISCOVERY)
+
+            with acme.active():
+                experience.change({"mfa": {"factors": []}})
+            assert "acr_values_supported" not in self.same(acme, DISCOVERY)
+
+    def test_a_deleted_tenant_is_unknown_after_five_seconds(self, acme):
+        for path in DOCUMENTS:
+            self.same(acme, path)
+        tenant_services.remove(acme.tenant)
+
+        time.sleep(tenants._CACHE_SECONDS + 0.2)
+
+        for path in DOCUMENTS:
+            assert {httpx.get(f"{acme.address}{path}").status_code for _ in range(ATTEMPTS)} == {404}
+
+
+def test_a_request_is_counted(address):
+    token = "a-token-of-the-metrics-for-this-test"
+    with second.running(METRICS_TOKEN=token) as served:
+        for path in DOCUMENTS:
+            httpx.get(f"{served}{path}")
+            httpx.head(f"{served}{path}")
+        figures = httpx.get(f"{served}/metrics", headers={"Authorization": f"Bearer {token}"}).text
+
+    for route in surfaces.SURFACES:
+        # The server has been asked for the key set until it answered.
+        counted = figures.partition(f'requests_total{{method="HEAD",route="{route}",status="200"}} ')[2]
+        assert counted.partition("\n")[0] == "1.0"
+        assert f'gatehouse_http_request_seconds_count{{route="{route}"}}' in figures
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has a pool")
+def test_a_connection_goes_back_to_the_pool(address):
+    with second.running(DATABASE_POOL="1") as served, httpx.Client() as one, httpx.Client() as other:
+        for client in (one, other) * 5:
+            assert client.get(f"{served}{JWKS}", timeout=4).status_code == 200
+
+
+def test_the_whole_handler_is_still_there(known):
+    """The view answers the same without the surface."""
+    status, headers, body = ask(f"{known}{DISCOVERY}")
+    begun = []
+    response = WSGIHandler()(environ(f"{known}{DISCOVERY}"), lambda *head: begun.append(head))
+    ((their_status, their_headers),) = begun
+
+    del headers["X-Request-Id"]
+    assert (status, body) == (their_status, b"".join(response))
+    assert headers == {name: value for name, value in their_headers if name != "X-Request-Id"}
+    assert settings.BASE_URL.encode() in body
