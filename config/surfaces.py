@@ -71,7 +71,7 @@ def by_path() -> dict[str, tuple[str, Surface]]:
 
 def serve(environ: Environ) -> Answer | None:
     """Return the complete answer of a surface, or None if Django must serve the request."""
-    prefix, path = tenants.split_prefix(tenants.put_prefix_first(environ["PATH_INFO"]))
+    prefix, path = tenants.split_prefix(tenants.put_prefix_first(environ.get("PATH_INFO", "")))
     found = by_path().get(path)
     if found is None or settings.LOG_REQUESTS or settings.TRACING:
         return None
