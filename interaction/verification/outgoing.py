@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Final
 
 import orjson
-from django.db import DatabaseError, connections, transaction
+from django.db import DatabaseError, close_old_connections, connections, transaction
 from django.db.models import F
 
 from audit import log
@@ -153,7 +153,10 @@ class _Senders:
     def start(self) -> None:
         for index in range(self._number):
             wake = threading.Event()
-            thread = threading.Thread(target=self._run, args=(wake,), name=f"sender-{index}", daemon=True)
+            interval = None if index else _POLL_SECONDS
+            thread = threading.Thread(
+                target=self._run, args=(wake, interval), name=f"sender-{index}", daemon=True
+            )
             self._wakes.append(wake)
             self._threads.append(thread)
             thread.start()
@@ -174,23 +177,32 @@ class _Senders:
             self._purge_at = time.monotonic() + _PURGE_SECONDS
             expiry.purge_some(batches=_PURGE_BATCHES)
 
-    def _run(self, wake: threading.Event) -> None:
+    def _run(self, wake: threading.Event, interval: float | None) -> None:
+        """Send messages when they are enqueued. With an interval, look for due and expired rows too.
+
+        A thread with an interval keeps its connection, which it needs often; a pool gets it back.
+        """
         while not self._stopping:
-            wait = _POLL_SECONDS
+            wait = interval
             try:
                 if send_due():
                     wait = _RETRY_SECONDS
-                self._purge_expired()
+                if interval is not None:
+                    self._purge_expired()
             except DatabaseError:
                 _logger.warning("messages wait: the database is not available")
             except Exception:
                 # The thread has to survive any error of a provider's library.
                 _logger.exception("a message could not be sent")
             finally:
-                # An idle thread holds no connection that requests could use.
-                connections.close_all()
+                if interval is not None:
+                    close_old_connections()
+                else:
+                    # While idle, this thread must not hold a connection that requests need.
+                    connections.close_all()
             wake.wait(wait)
             wake.clear()
+        connections.close_all()
 
 
 _senders: Final = _Senders(_THREADS)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, close_old_connections, connections
 from django.db.migrations.loader import MigrationLoader
 
 from database.clock import DatabaseNow
@@ -59,8 +59,7 @@ def _announce_forever() -> None:
         except DatabaseError:
             _logger.debug("this node could not announce itself", exc_info=True)
         finally:
-            # While idle, this thread must not hold a connection that requests need.
-            connections.close_all()
+            close_old_connections()  # this thread keeps its connection; a pool gets it back
         pause.wait(_INTERVAL_SECONDS)
 
 

@@ -1,0 +1,73 @@
+"""What a node does that nobody asks for anything."""
+
+import threading
+import time
+
+import pytest
+from django.db.backends.signals import connection_created
+
+from interaction.verification import outgoing
+from management.upgrades import presence
+
+LOOKS = 5
+
+
+@pytest.fixture
+def opened(database):
+    """The names of the threads that opened a connection, once for each connection."""
+    names = []
+
+    def note(**_):
+        names.append(threading.current_thread().name)
+
+    connection_created.connect(note)
+    yield names
+    connection_created.disconnect(note)
+
+
+def wait_for(looks):
+    began = time.monotonic()
+    while len(looks) < LOOKS:
+        assert time.monotonic() < began + 20
+        time.sleep(0.02)
+
+
+def test_looks_for_messages_over_one_connection(opened, monkeypatch):
+    looks, senders = [], outgoing._Senders(2)
+    send_due = outgoing.send_due
+
+    def look():
+        looks.append(threading.current_thread().name)
+        return send_due()
+
+    monkeypatch.setattr(outgoing, "send_due", look)
+    monkeypatch.setattr(outgoing, "_POLL_SECONDS", 0.05)
+
+    senders.start()
+    try:
+        wait_for(looks)
+    finally:
+        senders.stop()
+
+    assert opened.count("sender-0") == 1
+    # The other thread looks when it starts, and when a message is enqueued or the server stops.
+    assert looks.count("sender-1") <= 2
+    assert not any(thread.is_alive() for thread in senders._threads)
+
+
+def test_announces_itself_over_one_connection(opened, monkeypatch):
+    looks, announce = [], presence.announce
+
+    def look():
+        looks.append(threading.current_thread().name)
+        if len(looks) > LOOKS:
+            raise SystemExit  # ends the thread
+        announce()
+
+    monkeypatch.setattr(presence, "announce", look)
+    monkeypatch.setattr(presence, "_INTERVAL_SECONDS", 0.05)
+
+    presence.start()
+    wait_for(looks)
+
+    assert opened.count("presence") == 1
