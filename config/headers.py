@@ -19,7 +19,7 @@ _ALWAYS: Final = {
 }
 if settings.HSTS_SECONDS:
     _ALWAYS["Strict-Transport-Security"] = f"max-age={settings.HSTS_SECONDS}; includeSubDomains"
-# RFC 9110 section 8.6: the length of the body is not that of their content, which they lack.
+# RFC 9110 section 8.6: a 204 has no Content-Length, and a 304 has the one of the 200 or none.
 WITHOUT_BODY: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _PERMISSIONS: Final = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 

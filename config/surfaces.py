@@ -1,7 +1,7 @@
-"""Machine surfaces: routes that are answered before Django's handler.
+"""Machine surfaces: routes that are served before Django's handler.
 
-A surface gives the same answer as the view of its route. It gives none if a request is unusual: then Django
-serves the request. Django also serves all requests while they are logged or traced.
+A surface returns what the view of its route would return, or None if the request is unusual. Then Django
+serves the request. Django also serves all requests if they are logged (``LOG_REQUESTS``) or traced.
 """
 
 import time
@@ -26,7 +26,7 @@ from oidc.provider.discovery import get_document
 from oidc.public_json import cacheable_json
 
 Environ = dict[str, Any]
-# Called with the request and its id, in the active tenant. Returns None if Django must serve the request.
+# A function of the request and its id, called in the tenant of the request. None: Django must serve it.
 Surface = Callable[[Environ, str], Answer | None]
 
 # A request for a document is unusual if it has one of these.
