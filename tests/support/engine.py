@@ -3,10 +3,19 @@
 Loaded before the settings are, because they need to know.
 """
 
+import gc
 import os
 import sys
+from pathlib import Path
 
 import pytest
+
+# Tests start hundreds of servers and commands: modules are compiled once, even where the shell asks Python to
+# keep no bytecode.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# With Python's own threshold, a sixth of a run's beginning is garbage collection that finds almost nothing.
+gc.set_threshold(100_000)
 
 _ENGINES = ("sqlite", "postgres")
 
@@ -176,17 +185,27 @@ _SLOW = (
 )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import the files that the run on the other engine has."""
+    return True if str(collection_path).startswith(_others(config)) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put first what slows down later, and leave out what this run need not test."""
     first = _paths(config, _FIRST)
     items.sort(key=lambda item: not str(item.path).startswith(first))
     if config.getoption("fast"):
         _leave_out(config, items, {item for item in items if not _is_fast(config, item)})
+    # A file that the command line names is collected all the same.
+    _leave_out(config, items, {item for item in items if str(item.path).startswith(_others(config))})
+
+
+def _others(config: pytest.Config) -> tuple[str, ...]:
+    """Return the beginnings of the paths that only the run on the other engine has."""
     if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_BOTH_ENGINES" in os.environ:
-        return
+        return ()
     (other,) = set(_ENGINES) - {config.getoption("engine")}
-    of_the_other = _paths(config, ONCE[other])
-    _leave_out(config, items, {item for item in items if str(item.path).startswith(of_the_other)})
+    return _paths(config, ONCE[other])
 
 
 def _is_fast(config: pytest.Config, item: pytest.Item) -> bool:
