@@ -1,12 +1,16 @@
 """Fixtures: one server, database and browser for the whole run, two tenants of its own for each test."""
 
+import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
+import httpx
 import pytest
 from django.db import connections
+from httpx._transports import default as transports
 from playwright.sync_api import Browser
 
 from identity.users import passwords
@@ -14,6 +18,14 @@ from tests.support import both_ways, budgets, cast, openid, second, server
 from tests.support import chromium as installed
 from tests.support.openid import OpenIDProvider
 from tests.support.screens import Screens
+
+# Clients that are given no context share one: reading the certificates of the world takes 30 ms.
+transports.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
+
+
+def pytest_collection_finish() -> None:
+    """Exempt modules and tests, which stay until the end, from garbage collection."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

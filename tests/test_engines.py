@@ -1,10 +1,12 @@
 """Each test runs on some engine: a file that is left to one engine is not skipped there."""
 
 import re
+from unittest import mock
 
 import pytest
 from django.conf import settings
 
+from tests.support import engine
 from tests.support.engine import ONCE
 
 _TESTS = settings.BASE_DIR / "tests"
@@ -28,6 +30,23 @@ def test_no_file_is_left_to_an_engine_that_skips_it(engine):
 @pytest.mark.parametrize("engine", ONCE)
 def test_every_name_is_one_of_a_file(engine):
     assert [name for name in ONCE[engine] if not any(_TESTS.glob(f"{name}*"))] == []
+
+
+@pytest.mark.parametrize("mine", ONCE)
+def test_the_files_of_the_other_engine_are_not_imported_unless_all_run_on_both(monkeypatch, mine):
+    (other,) = set(ONCE) - {mine}
+    config = mock.Mock(rootpath=settings.BASE_DIR, **{"getoption.return_value": mine})
+
+    def ignored(name):
+        return engine.pytest_ignore_collect(_TESTS / name, config)
+
+    monkeypatch.delenv("GATEHOUSE_BOTH_ENGINES", raising=False)
+    monkeypatch.setenv("TEST_SIDE_BY_SIDE", "1")
+    assert [name for name in ONCE[other] if not ignored(f"{name}test_x.py")] == []
+    assert [name for name in ONCE[mine] if ignored(f"{name}test_x.py") is not None] == []
+
+    monkeypatch.setenv("GATEHOUSE_BOTH_ENGINES", "1")
+    assert not any(map(ignored, ONCE[other]))
 
 
 def _files(path):

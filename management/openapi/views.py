@@ -10,8 +10,6 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from management.openapi import document, reference
-
 _MAX_AGE: Final = 300  # seconds
 
 
@@ -38,6 +36,9 @@ class Document(OpenDocument):
     content_type = "application/json"
 
     def bytes(self) -> bytes:
+        # drf-spectacular imports Django's test client, and few servers are asked for the document.
+        from management.openapi import document  # noqa: PLC0415
+
         return document.as_json()
 
 
@@ -47,6 +48,8 @@ class Reference(OpenDocument):
     content_type = "text/html; charset=utf-8"
 
     def bytes(self) -> bytes:
+        from management.openapi import reference  # noqa: PLC0415 - as above
+
         return reference.as_html()
 
 

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from django.conf import settings as configured
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
 
 from config import encryption_keys, env
+from tests.support import server
 
 KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
 OTHER_KEY = base64.urlsafe_b64encode(bytes(range(100, 132))).decode()
@@ -519,6 +521,9 @@ class TestDevelopmentStart:
 def migrated(tmp_path_factory):
     """An empty installation, whose file each test copies."""
     folder = tmp_path_factory.mktemp("migrated")
+    if connection.vendor == "sqlite":
+        server.copy_migrated(folder / "gatehouse.sqlite3")
+        return folder / "gatehouse.sqlite3"
     answer = start(production(folder), "migrate", "--verbosity", "0")
     assert answer.returncode == 0, answer.stderr
     return folder / "gatehouse.sqlite3"

@@ -1,6 +1,9 @@
 """What a worker does with connections: kept, closed, held open, more than there are threads."""
 
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -108,3 +111,21 @@ def test_more_connections_than_threads_are_all_served(acme):
         )
 
     assert found == [[200] * 10] * len(clients)
+
+
+def test_garbage_is_collected_from_when_the_application_is_loaded():
+    script = (
+        "import gc; from config import gunicorn; print(gc.isenabled()); "
+        "gunicorn.when_ready(None); print(gc.isenabled())"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ended.stdout.split() == ["False", "True"]

@@ -62,8 +62,8 @@ class Door:
         """All that a write could change."""
         rows = rows_of(self.world)
         if self.route.group == "root":
-            rows |= {"tenants": sorted(Tenant.objects.values_list(), key=repr)}
-            rows |= {"administrators": sorted(Administrator.objects.values_list(), key=repr)}
+            rows |= {"tenants": list(Tenant.objects.order_by("pk").values_list())}
+            rows |= {"administrators": list(Administrator.objects.order_by("pk").values_list())}
         return rows
 
     def refusal(self, answer: httpx.Response, *codes: int) -> str:

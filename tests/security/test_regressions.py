@@ -80,7 +80,7 @@ class TestFiles:
         database = tmp_path / "gatehouse.sqlite3"
 
         subprocess.run(
-            [sys.executable, "manage.py", "migrate", "--verbosity=0"],
+            [sys.executable, "manage.py", "showmigrations", "--verbosity=0"],
             env=os.environ
             | {"DATABASE_URL": f"sqlite:///{database}", "DJANGO_SETTINGS_MODULE": "config.settings"},
             cwd=settings.BASE_DIR,

@@ -3,10 +3,19 @@
 Loaded before the settings are, because they need to know.
 """
 
+import gc
 import os
 import sys
+from pathlib import Path
 
 import pytest
+
+# Tests start hundreds of servers and commands: modules are compiled once, even where the shell asks Python to
+# keep no bytecode.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# With Python's own threshold, a sixth of a run's beginning is garbage collection that finds almost nothing.
+gc.set_threshold(100_000)
 
 _ENGINES = ("sqlite", "postgres")
 
@@ -29,45 +38,84 @@ ONCE = {
         "browser/test_accessibility.py",
         "browser/test_account.py",
         "browser/test_admin_site.py",
+        "browser/test_administrator_passkeys.py",
         "browser/test_connector_trial.py",
         "browser/test_first_start.py",
         "browser/test_form_post.py",
         "browser/test_looks_of_trials_and_terms.py",
         "browser/test_operators_day.py",
+        "browser/test_own_front_end.py",
+        "browser/test_passkey_script.py",
+        "browser/test_passkeys.py",
+        "browser/test_remembered_browsers.py",
         "browser/test_sign_in_trial.py",
         "browser/test_strength_meter.py",
         "config/test_environment.py",
+        "config/test_mail.py",
+        "config/test_relying_party_id.py",
         "docs/",
+        "fuzz/",
+        "identity/factors/test_ceremony_options.py",
+        "identity/factors/test_malformed_passkeys.py",
+        "identity/factors/test_needed.py",
+        "identity/factors/test_passkey_ceremonies.py",
+        "identity/factors/test_totp.py",
+        "identity/factors/test_webauthn_vectors.py",
         "identity/test_hashing_process.py",
         "identity/test_identifiers.py",
         "identity/test_imported_hashes.py",
         "identity/test_passwords.py",
+        "identity/test_refusal_texts.py",
         "interaction/account/",
         "interaction/connectors/",
         "interaction/pages/",
+        "interaction/second_factor/test_own_factors.py",
+        "interaction/second_factor/test_pages.py",
+        "interaction/second_factor/test_risk.py",
         "interaction/test_breached_passwords.py",
         "interaction/test_captcha.py",
         "interaction/test_code_pages.py",
+        "interaction/test_connector_choices.py",
+        "interaction/test_connector_guides.py",
         "interaction/test_connector_providers.py",
+        "interaction/test_connectors.py",
         "interaction/test_languages.py",
         "interaction/test_message_templates.py",
         "interaction/test_messages.py",
         "interaction/test_notices.py",
         "interaction/test_outbound.py",
+        "interaction/test_own_branding.py",
+        "interaction/test_page_texts.py",
         "interaction/test_password_policy.py",
+        "interaction/test_profile_fields.py",
+        "interaction/test_registration_page.py",
         "interaction/test_sign_in_api.py",
         "interaction/test_sign_in_api_refusals.py",
+        "interaction/test_sms_countries.py",
         "interaction/test_social_providers.py",
+        "interaction/test_terms.py",
         "interop/test_relying_parties.py",
         "management/test_admin_editors.py",
+        "management/test_admin_language.py",
         "management/test_admin_previews.py",
         "management/test_admin_time_zone.py",
         "management/test_application_access.py",
         "management/test_application_secrets.py",
+        "management/test_console_language.py",
+        "management/test_console_parity.py",
         "management/test_deleted_tenant.py",
+        "management/test_documentation_links.py",
+        "management/test_edit_in_place.py",
+        "management/test_entry_sentences.py",
+        "management/test_interface.py",
         "management/test_members_m2m.py",
         "management/test_openapi.py",
+        "management/test_own_branding_forms.py",
+        "management/test_own_pages_language.py",
+        "management/test_pictures.py",
+        "management/test_refusals_language.py",
         "management/test_seed_conformance.py",
+        "management/test_texts_form.py",
         "management/test_try_sign_in.py",
         "management/test_two_step.py",
         "management/test_user_profile.py",
@@ -91,7 +139,9 @@ ONCE = {
         "security/attacks/test_limits_administrators.py",
         "security/attacks/test_limits_known_browsers.py",
         "security/attacks/test_social_ssrf.py",
+        "security/cases/test_pages.py",
         "security/test_advisories.py",
+        "security/test_advisories_input.py",
         "security/test_case_table.py",
         "security/test_limits_by_route.py",
         "test_house.py",
@@ -113,32 +163,73 @@ ONCE = {
         "config/test_worker.py",
         "conformance/",
         "identity/test_tenancy.py",
+        "interaction/second_factor/test_passkey_second_factor.py",
+        "interaction/second_factor/test_passkey_sign_in.py",
+        "interaction/second_factor/test_recovery.py",
+        "interaction/second_factor/test_remembered_browsers.py",
         "interaction/social/",
+        "interaction/test_account_linked.py",
         "interaction/test_limits.py",
+        "interaction/test_social_callbacks.py",
         "management/administrators/",
         "management/test_access.py",
         "management/test_access_foreign_ids.py",
+        "management/test_acr_of_applications.py",
         "management/test_admin_access.py",
+        "management/test_admin_algorithms.py",
         "management/test_admin_bulk.py",
+        "management/test_admin_claims.py",
+        "management/test_admin_confirmation.py",
+        "management/test_admin_factors.py",
         "management/test_admin_operations.py",
         "management/test_admin_redirects.py",
         "management/test_admin_sent_twice.py",
         "management/test_admin_sign_in.py",
         "management/test_admin_site.py",
         "management/test_application_page.py",
+        "management/test_audited_names.py",
         "management/test_bad_input.py",
+        "management/test_client_metadata.py",
         "management/test_console.py",
+        "management/test_factor_policy.py",
+        "management/test_health_card.py",
+        "management/test_import_factors.py",
+        "management/test_import_page.py",
         "management/test_import_users.py",
+        "management/test_input_errors.py",
+        "management/test_kept_input.py",
+        "management/test_large_forms.py",
+        "management/test_oidc_settings.py",
+        "management/test_required_factors.py",
         "management/test_seed_demo.py",
+        "management/test_sent_forms.py",
+        "management/test_sign_in_experience.py",
+        "management/test_terms_setting.py",
+        "management/test_unknown_fields.py",
         "management/test_user_access.py",
+        "management/test_user_factors.py",
         "oidc/authorize/",
+        "oidc/test_acr.py",
+        "oidc/test_authorization_checks.py",
         "oidc/test_client_failures.py",
+        "oidc/test_profile_claims.py",
+        "oidc/test_required_factors.py",
         "oidc/test_resources_and_organizations.py",
+        "oidc/test_session_context.py",
+        "oidc/test_step_up.py",
+        "oidc/test_token_steps.py",
+        "oidc/test_validator.py",
         "operations/test_doctor.py",
         "operations/test_health.py",
         "operations/test_metrics.py",
         "operations/test_shared_cache.py",
         "operations/test_tracing.py",
+        "security/attacks/social/",
+        "security/attacks/test_application_settings.py",
+        "security/attacks/test_claim_names.py",
+        "security/attacks/test_consent.py",
+        "security/attacks/test_consent_context.py",
+        "security/attacks/test_consent_silent.py",
         "security/attacks/test_console_administrators.py",
         "security/attacks/test_console_queries.py",
         "security/attacks/test_console_tenants.py",
@@ -148,8 +239,16 @@ ONCE = {
         "security/attacks/test_limits_codes.py",
         "security/attacks/test_limits_connectors.py",
         "security/attacks/test_limits_rows.py",
+        "security/attacks/test_mailbox_and_factor.py",
         "security/attacks/test_members_of_others.py",
+        "security/attacks/test_outsider_earlier_codes.py",
+        "security/attacks/test_outsider_mailboxes.py",
+        "security/attacks/test_raised_lifetimes.py",
+        "security/attacks/test_second_factors.py",
         "security/attacks/test_stolen_database.py",
+        "security/cases/test_management_api.py",
+        "security/cases/test_people.py",
+        "security/cases/test_server_side.py",
         "security/test_regressions.py",
     ),
 }
@@ -176,17 +275,27 @@ _SLOW = (
 )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import the files that the run on the other engine has."""
+    return True if str(collection_path).startswith(_others(config)) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put first what slows down later, and leave out what this run need not test."""
     first = _paths(config, _FIRST)
     items.sort(key=lambda item: not str(item.path).startswith(first))
     if config.getoption("fast"):
         _leave_out(config, items, {item for item in items if not _is_fast(config, item)})
+    # A file that the command line names is collected all the same.
+    _leave_out(config, items, {item for item in items if str(item.path).startswith(_others(config))})
+
+
+def _others(config: pytest.Config) -> tuple[str, ...]:
+    """Return the beginnings of the paths that only the run on the other engine has."""
     if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_BOTH_ENGINES" in os.environ:
-        return
+        return ()
     (other,) = set(_ENGINES) - {config.getoption("engine")}
-    of_the_other = _paths(config, ONCE[other])
-    _leave_out(config, items, {item for item in items if str(item.path).startswith(of_the_other)})
+    return _paths(config, ONCE[other])
 
 
 def _is_fast(config: pytest.Config, item: pytest.Item) -> bool:

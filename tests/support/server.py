@@ -1,16 +1,19 @@
 """A real server on a real database: what black-box tests talk to."""
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import httpx
 import psycopg
+from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
@@ -49,6 +52,7 @@ def maintenance() -> psycopg.Connection:
 
 def prepare() -> None:
     """Migrate, gather static files, make the default tenant and the administrator."""
+    _take_migrated()
     call_command("migrate", verbosity=0, interactive=False)
     _keep_migrated()
     call_command("collectstatic", verbosity=0, interactive=False)
@@ -68,15 +72,44 @@ def copy_migrated(target: Path | str) -> None:
         postgres.execute(f'CREATE DATABASE "{target}" TEMPLATE "{_template()}"')
 
 
+def _take_migrated() -> None:
+    """Begin with the tables that an earlier run on SQLite made: all migrations take 12 s of a processor."""
+    if connection.vendor == "sqlite":
+        with suppress(FileNotFoundError):
+            shutil.copyfile(_of_earlier_runs(), str(settings.DATABASES["default"]["NAME"]))
+
+
 def _keep_migrated() -> None:
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM INTO %s", [_template()])
+        if not _of_earlier_runs().exists():
+            with suppress(OSError):  # another run does the same
+                _keep_for_later_runs(_of_earlier_runs())
         return
     connection.close()  # what is connected to cannot be copied
     with maintenance() as postgres:
         name = settings.DATABASES["default"]["NAME"]
         postgres.execute(f'CREATE DATABASE "{_template()}" TEMPLATE "{name}"')
+
+
+def _keep_for_later_runs(kept: Path) -> None:
+    shutil.rmtree(kept.parent, ignore_errors=True)  # those of other migrations
+    kept.parent.mkdir(parents=True)
+    unfinished = kept.with_suffix(f".{os.getpid()}")
+    shutil.copyfile(_template(), unfinished)
+    unfinished.replace(kept)
+
+
+@cache
+def _of_earlier_runs() -> Path:
+    """Return the place of a database that has all tables, by all that decides what an empty one gets."""
+    folders = [Path(app.path) / "migrations" for app in apps.get_app_configs()]
+    sources = [path for folder in (*folders, settings.BASE_DIR / "database") for path in folder.rglob("*.py")]
+    digest = hashlib.sha256()
+    for path in sorted(sources):
+        digest.update(f"{path.parent.parent.name}/{path.name}".encode() + path.read_bytes())
+    return Path(settings.BASE_DIR / "var" / "tests" / f"{digest.hexdigest()}.sqlite3")
 
 
 def _template() -> str:
