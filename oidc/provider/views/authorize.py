@@ -32,7 +32,6 @@ _QUERY_CHARACTERS: Final = "!$%&'()*+,-./:;=?@_~"  # RFC 3986 section 3.4; a per
 _PAGES: Final = {
     Step.SIGN_IN: "pages:sign-in",
     Step.SELECT_ACCOUNT: "pages:select-account",
-    Step.STEP_UP: "pages:sign-in",
     Step.CONSENT: "pages:consent",
     Step.CONFIRM: "pages:continue",
     Step.NO_ACCESS: "pages:no-access",
