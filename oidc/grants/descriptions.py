@@ -29,8 +29,6 @@ def describe(targets: Iterable[ConsentTarget]) -> dict[UUID, TargetDescription]:
 
 
 def _apis(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
-    if not rows:
-        return {}
     wanted = {row.resource_id for row in rows if row.resource_id}
     apis = {api.pk: api for api in Resource.objects.filter(pk__in=wanted)}
     scopes = Scope.objects.filter(resource__in=wanted, name__in=_names(rows))
@@ -47,8 +45,6 @@ def _apis(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
 
 
 def _organizations(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
-    if not rows:
-        return {}
     wanted = {row.organization_id for row in rows if row.organization_id}
     names = dict(Organization.objects.filter(pk__in=wanted).values_list("pk", "name"))
     permissions = OrganizationPermission.objects.filter(name__in=_names(rows))

@@ -153,6 +153,16 @@ class TestRevoke:
             assert left() == (2, 0, 0)
         assert entries(acme, Event.CONSENT_REVOKE) == []
 
+    def test_an_unknown_application_is_none_of_the_known_ones(self, acme, user):
+        application = third_party(acme)
+        with acme.active():
+            consents.grant(user, application, ConsentRequest(("openid",)))
+
+            with pytest.raises(NotConnected):
+                connections.revoke(user, str(uuid4()))
+
+            assert left() == (1, 0, 0)
+
     def test_all_ends_everything_of_the_user_alone(self, acme, user):
         other_user, application, other = acme.user(), third_party(acme), first_party(acme)
         with acme.active():
@@ -207,12 +217,14 @@ class TestRevokeTarget:
             consents.grant(user, application, ConsentRequest((), api.pk, ("read",)))
             consents.grant(user, other, ConsentRequest((), None, (), organization.pk, ()))
             of_other = ConsentTarget.objects.exclude(organization=None).get()
+            of_application = ConsentTarget.objects.get(consent__user=user, consent__application=application)
 
             for target in (str(theirs.pk), str(of_other.pk), str(uuid4()), "x", ""):
                 with pytest.raises(NotConnected):
                     connections.revoke_target(user, str(application.pk), target)
-            with pytest.raises(NotConnected):
-                connections.revoke_target(user, str(uuid4()), str(theirs.pk))
+            for program in (str(other.pk), str(uuid4())):
+                with pytest.raises(NotConnected):
+                    connections.revoke_target(user, program, str(of_application.pk))
 
             assert ConsentTarget.objects.count() == 3
         assert entries(acme, Event.CONSENT_REVOKE) == []

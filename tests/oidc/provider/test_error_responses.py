@@ -71,7 +71,7 @@ class TestJson:
         with pytest.raises(LookupError):
             response(error_responses.json_errors, LookupError())
         good = HttpResponse("good")
-        assert error_responses.bearer_errors(lambda request: good)(RequestFactory().get("/")) is good
+        assert error_responses.bearer_errors(lambda _: good)(RequestFactory().get("/")) is good
 
 
 class TestBearer:
