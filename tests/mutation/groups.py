@@ -48,6 +48,8 @@ GROUPS: Final = {
             "oidc/provider/client_principal.py",
         ),
         (
+            "tests/management/api",
+            "tests/oidc/provider",
             "tests/management/test_access.py",
             "tests/management/test_access_foreign_ids.py",
             "tests/management/test_members_m2m.py",
@@ -98,6 +100,7 @@ GROUPS: Final = {
     "consents": (
         ("oidc/grants/consents.py", "oidc/grants/connections.py", "oidc/grants/descriptions.py"),
         (
+            "tests/oidc/grants",
             "tests/oidc/test_consent_upgrade.py",
             "tests/security/attacks/test_consent.py",
             "tests/security/attacks/test_consent_context.py",
@@ -121,6 +124,7 @@ GROUPS: Final = {
             "tests/oidc/test_client_credentials.py",
             "tests/oidc/test_key_usage.py",
             "tests/oidc/test_key_rotation.py",
+            "tests/oidc/provider",
         ),
     ),
     "revocation": (
@@ -131,6 +135,8 @@ GROUPS: Final = {
             "oidc/grants/user_data.py",
         ),
         (
+            "tests/oidc/grants",
+            "tests/oidc/provider",
             "tests/oidc/test_revocation.py",
             "tests/oidc/test_races.py",
             "tests/operations/test_purge.py",
@@ -145,6 +151,7 @@ GROUPS: Final = {
             "oidc/provider/views/userinfo.py",
         ),
         (
+            "tests/oidc/provider",
             "tests/oidc/test_claims_parameter.py",
             "tests/oidc/test_userinfo.py",
             "tests/oidc/tokens/test_claims.py",
@@ -158,6 +165,8 @@ GROUPS: Final = {
             "oidc/grants/models.py",
         ),
         (
+            "tests/oidc/grants",
+            "tests/oidc/provider",
             "tests/oidc/authorize/test_parameters.py",
             "tests/oidc/authorize/test_resume.py",
             "tests/oidc/test_token_endpoint.py",
@@ -183,6 +192,7 @@ GROUPS: Final = {
             "oidc/provider/views/revoke.py",
         ),
         (
+            "tests/oidc/provider",
             "tests/oidc/authorize",
             "tests/oidc/end_session",
             "tests/oidc/test_revocation.py",
@@ -195,6 +205,8 @@ GROUPS: Final = {
 TESTS: Final = (
     "oidc/authorize",
     "oidc/end_session",
+    "oidc/grants",
+    "oidc/provider",
     "oidc/tokens",
     "oidc/test_authorization_checks.py",
     "oidc/test_authorization_code.py",
@@ -203,6 +215,8 @@ TESTS: Final = (
     "oidc/test_client_credentials.py",
     "oidc/test_client_failures.py",
     "oidc/test_consent_upgrade.py",
+    "oidc/test_key_rotation.py",
+    "oidc/test_key_usage.py",
     "oidc/test_redirect_uris.py",
     "oidc/test_refresh_token.py",
     "oidc/test_resources_and_organizations.py",
@@ -211,11 +225,14 @@ TESTS: Final = (
     "oidc/test_token_endpoint.py",
     "oidc/test_token_steps.py",
     "oidc/test_userinfo.py",
+    "oidc/test_validator.py",
     "security/attacks/test_consent.py",
     "security/attacks/test_consent_context.py",
     "security/attacks/test_consent_silent.py",
+    "security/attacks/test_hashes_requests.py",
     "security/attacks/test_limited_administrators.py",
     "security/attacks/test_relying_party_questions.py",
+    "management/api",
     "management/test_access.py",
     "management/test_access_foreign_ids.py",
     "management/test_members_m2m.py",
