@@ -6,6 +6,7 @@ import pytest
 
 from audit import context
 from database import ids
+from identity.limits import rules
 from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
 from tests.support import cast
@@ -68,6 +69,16 @@ class TestStore:
             left = set(AuthorizationRequest.objects.values_list("pk", flat=True))
             assert left >= {theirs.pk, second.pk}
             assert first.pk not in left
+
+    def test_counts_browsers_with_and_without_a_cookie_apart(self, acme, store, monkeypatch):
+        counted = []
+        monkeypatch.setattr(requests.limits, "hit_by_address", counted.append)
+        with acme.active():
+            store(is_new=True)
+            store()
+            store(is_test=True)
+
+        assert counted == [rules.PARKED_WITHOUT_COOKIE, rules.PARKED, rules.PARKED]
 
 
 class TestFind:

@@ -121,6 +121,11 @@ class TestOrganizations:
         assert organizations.get_claims(7, ["organizations"]).keys() == {"organizations"}
         assert reads == [7, 7]
 
+    def test_are_at_userinfo_for_a_token_without_an_organization(self, reads):
+        found = organizations.get_userinfo_claims(7, ["organizations"], token_organization=None)
+
+        assert found == {"organizations": [self.HOSPITAL, self.SCHOOL]}
+
     def test_that_nobody_asks_for_are_not_read(self, reads):
         assert organizations.get_claims(7, ["email"]) == {}
         assert organizations.get_userinfo_claims(7, ["email"], token_organization=None) == {}

@@ -15,6 +15,10 @@ def test_what_is_no_object_is_malformed(text):
         claims_request.parse(text)
 
 
+def test_an_object_is_read_as_it_is():
+    assert claims_request.parse('{"a": {"b": null, "c": [1]}}') == {"a": {"b": None, "c": [1]}}
+
+
 def test_only_known_claims_with_null_or_an_object_are_supported():
     asked = {"email": None, "name": {"essential": True}, "picture": "x", "gender": 1, "unknown": None}
 

@@ -1,0 +1,92 @@
+"""Where userinfo reads the access token, and in which form it answers."""
+
+from types import SimpleNamespace
+
+import pytest
+from django.test import RequestFactory
+
+from oidc.provider.parameters import FORM_TYPE
+from oidc.provider.views import userinfo as view
+from tests.support import cast
+
+FORM = {"data": "access_token=body", "content_type": FORM_TYPE}
+HEADER = {"HTTP_AUTHORIZATION": "Bearer header"}
+
+
+@pytest.fixture
+def acme(database):
+    return cast.new_world("Acme")
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The tokens that were read. Each is a good one."""
+    tokens: list[str] = []
+
+    def authenticate(token):
+        tokens.append(token)
+        return SimpleNamespace(userinfo_alg="ES256" if token == "signed" else "", claims={"client_id": "x"})
+
+    def sign(body, *, client_id, algorithm):
+        return f"{body['sub']} {client_id} {algorithm}"
+
+    monkeypatch.setattr(view.bearer, "authenticate", authenticate)
+    monkeypatch.setattr(view.userinfo_claims, "build", lambda _: {"sub": "somebody"})
+    monkeypatch.setattr(view.tokens, "build_userinfo_token", sign)
+    return tokens
+
+
+def ask(acme, method="GET", **request):
+    with acme.active():
+        return view.userinfo(RequestFactory().generic(method, "/", **request))
+
+
+@pytest.mark.parametrize(
+    ("method", "request_", "token"),
+    [
+        ("GET", HEADER, "header"),
+        ("HEAD", HEADER, "header"),
+        ("POST", HEADER, "header"),
+        ("POST", FORM, "body"),
+        ("GET", {"HTTP_AUTHORIZATION": "bEARER  header "}, "header"),
+        ("GET", FORM | HEADER, "header"),  # a GET has no form
+        ("POST", FORM | HEADER | {"content_type": "text/plain"}, "header"),
+        ("POST", HEADER | {"data": "access_token=", "content_type": FORM_TYPE}, "header"),
+    ],
+)
+def test_reads_the_token_of_the_header_or_the_form(acme, read, method, request_, token):
+    assert ask(acme, method, **request_).status_code == 200
+    assert read == [token]
+
+
+@pytest.mark.parametrize(
+    ("method", "request_", "status"),
+    [
+        ("GET", {}, 401),
+        ("GET", FORM, 401),
+        ("POST", FORM | {"content_type": "text/plain"}, 401),
+        ("GET", {"HTTP_AUTHORIZATION": "Basic header"}, 401),
+        ("GET", {"HTTP_AUTHORIZATION": "Bearer "}, 401),
+        ("POST", FORM | {"HTTP_AUTHORIZATION": "Basic header"}, 401),
+        ("POST", FORM | HEADER, 400),
+        ("PUT", HEADER, 405),
+        ("DELETE", HEADER, 405),
+    ],
+)
+def test_refuses_without_reading_a_token(acme, read, method, request_, status):
+    response = ask(acme, method, **request_)
+
+    assert response.status_code == status
+    assert read == []
+    if status == 405:
+        assert response["Allow"] == "GET, POST, OPTIONS"
+
+
+def test_is_json_or_the_signed_token_that_the_application_asked_for(acme, read):
+    plain = ask(acme, **HEADER)
+    signed = ask(acme, HTTP_AUTHORIZATION="Bearer signed")
+
+    assert (plain["Content-Type"], plain.content) == ("application/json", b'{"sub":"somebody"}')
+    assert (signed["Content-Type"], signed.content) == ("application/jwt", b"somebody x ES256")
+    for response in (plain, signed):
+        assert (response["Cache-Control"], response["Pragma"]) == ("no-store", "no-cache")
