@@ -177,6 +177,7 @@ GROUPS: Final = {
     "redirect URIs": (
         ("oidc/applications/redirect_uris.py",),
         (
+            "tests/oidc/applications",
             "tests/oidc/test_redirect_uris.py",
             "tests/oidc/authorize/test_client_and_redirect_uri.py",
             "tests/oidc/end_session/test_targets.py",
@@ -203,6 +204,7 @@ GROUPS: Final = {
 }
 # Below tests/: what should notice a change.
 TESTS: Final = (
+    "oidc/applications",
     "oidc/authorize",
     "oidc/end_session",
     "oidc/grants",
