@@ -14,8 +14,9 @@ GROUPS: Final = {
         ),
     ),
     "bearers": (
-        ("oidc/provider/bearer.py", "oidc/provider/tokens.py"),
+        ("oidc/provider/bearer.py", "oidc/provider/bearer_consents.py", "oidc/provider/tokens.py"),
         (
+            "tests/oidc/provider",
             "tests/oidc/test_userinfo.py",
             "tests/oidc/tokens",
             "tests/oidc/test_revocation.py",
