@@ -8,7 +8,6 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Pe
 
 from management.administrators import tokens
 from management.administrators.models import Administrator
-from management.api import authentication
 from management.api.authentication import ManagementAuthentication
 from oidc.provider.bearer import InvalidBearer
 from oidc.provider.client_principal import ClientPrincipal, NotAClientToken
@@ -36,8 +35,8 @@ def actors(monkeypatch):
 
     monkeypatch.setattr(tokens, "is_of_administrator", lambda text: text.startswith("admin"))
     monkeypatch.setattr(tokens, "get_administrator", get_administrator)
-    monkeypatch.setattr(authentication.client_principal, "authenticate", authenticate)
-    monkeypatch.setattr(authentication.context, "set_actor", lambda **actor: told.append(actor))
+    monkeypatch.setattr("oidc.provider.client_principal.authenticate", authenticate)
+    monkeypatch.setattr("audit.context.set_actor", lambda **actor: told.append(actor))
     return told
 
 

@@ -71,8 +71,8 @@ class TestStore:
             assert first.pk not in left
 
     def test_counts_browsers_with_and_without_a_cookie_apart(self, acme, store, monkeypatch):
-        counted = []
-        monkeypatch.setattr(requests.limits, "hit_by_address", counted.append)
+        counted: list[rules.Limit] = []
+        monkeypatch.setattr("oidc.grants.requests.limits.hit_by_address", counted.append)
         with acme.active():
             store(is_new=True)
             store()

@@ -1,6 +1,7 @@
 """Which claims scopes release, and which values they have."""
 
 from datetime import UTC, datetime
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -9,6 +10,7 @@ from identity.organizations.memberships import UserOrganization
 from identity.users.models import User
 from oidc.provider import claims, organizations
 
+SOMEBODY = uuid4()
 NEW = {"given_name", "family_name", "birthdate", "website", "zoneinfo"}
 
 
@@ -107,38 +109,41 @@ class TestOrganizations:
             UserOrganization(self.HOSPITAL, True, ["nurse", "owner"]),  # type: ignore[arg-type]
             UserOrganization(self.SCHOOL, False, []),  # type: ignore[arg-type]
         ]
-        reads = []
-        monkeypatch.setattr(
-            organizations.memberships, "get_organizations", lambda user_id: reads.append(user_id) or joined
-        )
-        return reads
+        read: list[UUID] = []
+
+        def get_organizations(user_id):
+            read.append(user_id)
+            return joined
+
+        monkeypatch.setattr("identity.organizations.memberships.get_organizations", get_organizations)
+        return read
 
     def test_are_those_that_are_named(self, reads):
-        assert organizations.get_claims(7, self.BOTH) == {
+        assert organizations.get_claims(SOMEBODY, self.BOTH) == {
             "organizations": [self.HOSPITAL, self.SCHOOL],
             "organization_roles": [f"{self.HOSPITAL}:nurse", f"{self.HOSPITAL}:owner"],
         }
-        assert organizations.get_claims(7, ["organizations"]).keys() == {"organizations"}
-        assert reads == [7, 7]
+        assert organizations.get_claims(SOMEBODY, ["organizations"]).keys() == {"organizations"}
+        assert reads == [SOMEBODY, SOMEBODY]
 
     def test_are_at_userinfo_for_a_token_without_an_organization(self, reads):
-        found = organizations.get_userinfo_claims(7, ["organizations"], token_organization=None)
+        found = organizations.get_userinfo_claims(SOMEBODY, ["organizations"], token_organization=None)
 
         assert found == {"organizations": [self.HOSPITAL, self.SCHOOL]}
 
     def test_that_nobody_asks_for_are_not_read(self, reads):
-        assert organizations.get_claims(7, ["email"]) == {}
-        assert organizations.get_userinfo_claims(7, ["email"], token_organization=None) == {}
+        assert organizations.get_claims(SOMEBODY, ["email"]) == {}
+        assert organizations.get_userinfo_claims(SOMEBODY, ["email"], token_organization=None) == {}
         assert reads == []
 
     @pytest.mark.parametrize(("organization", "is_admin"), [(HOSPITAL, True), (SCHOOL, False)])
     def test_that_the_token_is_for_is_described(self, reads, organization, is_admin):
-        assert organizations.get_userinfo_claims(7, ["email"], token_organization=organization) == {
+        assert organizations.get_userinfo_claims(SOMEBODY, ["email"], token_organization=organization) == {
             "organization_id": organization,
             "organization_is_admin": is_admin,
         }
 
     def test_that_the_user_has_left_is_omitted(self, reads):
-        found = organizations.get_userinfo_claims(7, ["organizations"], token_organization="gone")
+        found = organizations.get_userinfo_claims(SOMEBODY, ["organizations"], token_organization="gone")
 
         assert found == {"organizations": [self.HOSPITAL, self.SCHOOL]}

@@ -45,7 +45,7 @@ def parsed(acme, machine, monkeypatch):
             raise InvalidToken("altered")
         return found
 
-    monkeypatch.setattr(client_principal.tokens, "read_access_token", read)
+    monkeypatch.setattr("oidc.provider.client_principal.tokens.read_access_token", read)
     return found
 
 

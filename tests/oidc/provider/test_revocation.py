@@ -38,8 +38,8 @@ def claims(application, monkeypatch):
             raise InvalidToken
         return SimpleNamespace(claims=found)
 
-    monkeypatch.setattr(revocation.tokens, "read_access_token", read)
-    monkeypatch.setattr(revocation.time, "time", lambda: NOW)
+    monkeypatch.setattr("oidc.provider.revocation.tokens.read_access_token", read)
+    monkeypatch.setattr("oidc.provider.revocation.time.time", lambda: NOW)
     return found
 
 
