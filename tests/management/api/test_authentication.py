@@ -29,7 +29,7 @@ def actors(monkeypatch):
     def authenticate(text, choose_query):
         if text == "user":
             raise NotAClientToken
-        if text != "machine":
+        if not text.endswith("machine"):
             raise InvalidBearer("altered")
         return MACHINE
 
@@ -74,6 +74,7 @@ def test_no_header_names_nobody(actors):
         ("admin", NotAuthenticated),
         ("Bearer administrator", AuthenticationFailed),
         ("Bearer x", AuthenticationFailed),
+        ("Bearer admin-machine", AuthenticationFailed),  # no second chance as a machine
         ("Bearer user", PermissionDenied),
     ],
 )

@@ -16,8 +16,6 @@ from oidc.provider.bearer import InvalidBearer
 from oidc.provider.client_principal import NotAClientToken, PrincipalQuery
 from tests.support import cast
 
-QUERY = PrincipalQuery()
-
 
 @pytest.fixture
 def acme(database):
@@ -51,7 +49,7 @@ def parsed(acme, machine, monkeypatch):
 
 def authenticate(acme, text="token"):
     with acme.active():
-        return client_principal.authenticate(text, lambda _: (QUERY, {}))
+        return client_principal.authenticate(text, lambda _: (PrincipalQuery(), {}))
 
 
 def test_a_good_token_is_of_its_application(acme, machine, parsed):
