@@ -1,6 +1,8 @@
 """The lines of the changed files that each test reaches, so that a change is tried with few tests."""
 
+import gc
 import json
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -10,6 +12,7 @@ from pathlib import Path
 import coverage
 import pytest
 
+from database.statements import Statement
 from tests.mutation.mutants import ROOT, Mutant
 
 _FEW = 2  # tests, when the line may have been reached by others too if it had not run already
@@ -35,8 +38,8 @@ class Reached:
     def get_tests(self, mutant: Mutant) -> list[str]:
         """Return the tests that can notice a change: one of each test function first, and the fastest first.
 
-        A compiled statement is built once in a process. Of such a line, and of others that few tests reach,
-        all tests of the file can notice a change.
+        Some lines run once in a process. Of a line that few tests reach, all tests of the file can notice a
+        change.
         """
         lines = self.lines.get(mutant.path, {})
         tests = self._sort(test for line in mutant.lines for test in lines.get(line, ()))
@@ -63,6 +66,7 @@ class Recorder:
         self.files = tuple(files)
         self.reached = Reached()
         self._started = 0.0
+        self._statements = [found for found in gc.get_objects() if isinstance(found, Statement)]
         paths = [str(ROOT / path) for path in self.files]
         self._measured = coverage.Coverage(data_file=None, config_file=False, include=paths)
 
@@ -82,6 +86,8 @@ class Recorder:
         return self.reached
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        for statement in self._statements:
+            statement._local = threading.local()  # so that this test compiles it, and reaches its lines
         self._measured.switch_context(nodeid)
         self._started = time.process_time()
 
