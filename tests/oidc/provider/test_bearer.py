@@ -235,8 +235,11 @@ class TestThirdParty:
         found = third_party.authenticate()
         assert (found.is_third_party, found.has_old_profile) == (True, False)
 
-    def test_needs_the_consent_that_the_token_names(self, third_party):
-        third_party.agree()
+    def test_needs_the_consent_that_the_token_names(self, acme, third_party):
+        row = third_party.agree()
+        with acme.active():
+            Consent.objects.filter(pk=row.pk).update(created_at=datetime.fromtimestamp(NOW - 60, UTC))
+        assert third_party.authenticate()
         third_party.claims[tokens.CONSENT] = str(uuid4())
 
         assert third_party.is_refused("no longer agrees")
