@@ -9,6 +9,12 @@ COPY requirements-production.lock ./
 RUN python -m venv /opt/gatehouse \
     && /opt/gatehouse/bin/python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes \
         -r requirements-production.lock
+# hadolint ignore=DL3008  # the compiler stays in this stage
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
+# Argon2id for processors with AVX2, beside the wheel. Hashing processes choose between them.
+COPY requirements-argon2.lock docs/deployment/build-argon2.sh ./
+RUN sh build-argon2.sh /opt/gatehouse/bin/python requirements-argon2.lock \
+    && rm requirements-argon2.lock build-argon2.sh
 COPY manage.py pyproject.toml ./
 COPY config config
 COPY database database

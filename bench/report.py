@@ -14,6 +14,7 @@ from typing import Any, Final
 from bench import limits
 from bench.measure import BASELINE, LIMITS, ROWS, Row
 from bench.processes import ROOT
+from identity.users import argon2_avx2
 
 _PACKAGES: Final = (
     *("django", "django-oauth-toolkit", "oauthlib", "gunicorn", "psycopg", "cryptography"),
@@ -47,6 +48,7 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in _PACKAGES},
         "HTTP parser": parser,
+        "Argon2id": "built for AVX2" if argon2_avx2.find() else "libsodium",
     }
 
 

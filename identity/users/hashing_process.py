@@ -5,16 +5,18 @@ kernel suspends it then, every other thread of the worker waits for the lock.
 """
 
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
+
+from identity.users import argon2_avx2, argon2_functions
 
 _NICENESS: Final = 10
 _ATTEMPTS: Final = 2
@@ -24,6 +26,9 @@ _ENVIRONMENT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variabl
 
 _enabled: Final = threading.Event()
 _local: Final = threading.local()
+_build_failed: Final = threading.Event()
+_reporting: Final = threading.Lock()
+_logger: Final = logging.getLogger("gatehouse.passwords")
 
 
 class ProcessFailed(RuntimeError):
@@ -64,9 +69,23 @@ def encode(password: str, salt: str, costs: tuple[int, int, int]) -> str:
     return cast("str", _run("encode", password, salt, *costs))
 
 
+def find_engine() -> str:
+    """Start a process, return which implementation it hashes with, and end it.
+
+    Raises:
+        ProcessFailed: the process cannot be started or ended.
+
+    """
+    end_process()
+    try:
+        return cast("str", _call("engine"))
+    finally:
+        end_process()
+
+
 def _run(name: str, *arguments: Any) -> bool | str:
-    """Call a function of ``_FUNCTIONS``: in the process of this thread, if processes are enabled."""
-    return _call(name, *arguments) if _enabled.is_set() else _FUNCTIONS[name](*arguments)
+    """Call a function of ``argon2_functions``: in the process of this thread, if processes are enabled."""
+    return _call(name, *arguments) if _enabled.is_set() else argon2_functions.call(name, *arguments)
 
 
 def _call(*call: object) -> Any:
@@ -93,15 +112,44 @@ def _call(*call: object) -> Any:
 def _get_process() -> subprocess.Popen[bytes]:
     """Return the process of this thread. It ends when the worker ends, because its standard input closes."""
     if not hasattr(_local, "process"):
-        _local.process = subprocess.Popen(  # noqa: S603 - this module, without a shell
-            [sys.executable, "-m", __name__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd=_ROOT,
-            env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
-            start_new_session=True,
-        )
+        _local.process = _start_with_build() or _start()
     return cast("subprocess.Popen[bytes]", _local.process)
+
+
+def _start_with_build() -> subprocess.Popen[bytes] | None:
+    """Start a process that hashes with the build for AVX2.
+
+    Return None if there is none for this processor or it does not work. A build that does not work is not
+    tried again in this worker.
+    """
+    folder = None if _build_failed.is_set() else argon2_avx2.find()
+    if folder is None:
+        return None
+    process = _start(str(folder))
+    assert process.stdout is not None  # noqa: S101 - a pipe
+    answer = process.stdout.readline()
+    if answer == b'""\n':
+        return process
+    process.kill()
+    process.communicate()
+    with _reporting:
+        if not _build_failed.is_set():
+            _build_failed.set()
+            is_whole = answer.endswith(b"\n")
+            reason = json.loads(answer) if is_whole else f"its process ended with {process.returncode}"
+            _logger.error("the build of Argon2id in %s cannot be used: %s", folder, reason)
+    return None
+
+
+def _start(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - this module, without a shell
+        [sys.executable, "-m", __name__, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=_ROOT,
+        env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
+        start_new_session=True,
+    )
 
 
 def main() -> None:
@@ -110,9 +158,26 @@ def main() -> None:
         signal.signal(name, signal.SIG_IGN)  # the worker may still finish its requests
     _lower_priority()
     with suppress(BrokenPipeError):  # the worker has ended
+        for folder in sys.argv[1:]:
+            _use_build(Path(folder))
         for line in sys.stdin.buffer:
             name, *arguments = json.loads(line)
-            os.write(sys.stdout.fileno(), json.dumps(_FUNCTIONS[name](*arguments)).encode() + b"\n")
+            _write(argon2_functions.call(name, *arguments))
+
+
+def _use_build(folder: Path) -> None:
+    """Hash with the build for AVX2. Write an empty text if it works, else the reason, and end the process."""
+    try:
+        argon2_avx2.load(folder)
+    except Exception as failure:  # noqa: BLE001 - a damaged build may raise anything
+        _write(f"{type(failure).__name__}: {failure}")
+        sys.exit(1)
+    argon2_functions.use_build()
+    _write("")
+
+
+def _write(result: object) -> None:
+    os.write(sys.stdout.fileno(), json.dumps(result).encode() + b"\n")
 
 
 def _lower_priority() -> None:
@@ -138,32 +203,6 @@ def _lower_session_priority() -> None:
         else:
             return
 
-
-def _verify(password: str, encoded: str) -> bool:
-    # libsodium is faster than argon2-cffi. Workers do not import it, which saves a megabyte in each.
-    from nacl import exceptions, pwhash  # noqa: PLC0415
-
-    try:
-        return bool(pwhash.verify(encoded.encode(), password.encode()))
-    except exceptions.InvalidkeyError:
-        return False
-
-
-def _encode(password: str, salt: str, passes: int, memory: int, parallelism: int) -> str:
-    from argon2 import Type, low_level  # noqa: PLC0415 - most of these processes only verify
-
-    return low_level.hash_secret(
-        password.encode(),
-        salt.encode(),
-        time_cost=passes,
-        memory_cost=memory,
-        parallelism=parallelism,
-        hash_len=32,
-        type=Type.ID,
-    ).decode()
-
-
-_FUNCTIONS: Final[dict[str, Callable[..., bool | str]]] = {"verify": _verify, "encode": _encode}
 
 if __name__ == "__main__":
     main()

@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 
 LOCKS = Path(settings.BASE_DIR) / "tests/interop"
+BUILD_ARGON2 = "docs/deployment/build-argon2.sh"
 _CI = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
 
 
@@ -43,6 +44,14 @@ def directus() -> Path:
         if shutil.which(program) is None:
             lacking(program, f"Debian: apt install {program}")
     return _kept("directus", LOCKS / "directus/package-lock.json", _directus)
+
+
+def argon2_avx2() -> Path:
+    """Return the folder of the build of Argon2id for processors with AVX2."""
+    if shutil.which("gcc") is None:
+        lacking("gcc", "Debian: apt install gcc libc6-dev")
+    lock = Path(settings.BASE_DIR) / "requirements-argon2.lock"
+    return _kept("argon2", lock, _argon2) / "argon2-avx2"
 
 
 def python() -> Path:
@@ -88,6 +97,12 @@ def _directus(place: Path) -> None:
 def _copy_locks(source: Path, place: Path) -> None:
     for name in ("package.json", "package-lock.json"):
         shutil.copy(source / name, place)
+
+
+def _argon2(place: Path) -> None:
+    _run([sys.executable, "-m", "venv", "--without-pip", place])
+    script, lock = (f"{settings.BASE_DIR}/{name}" for name in (BUILD_ARGON2, "requirements-argon2.lock"))
+    _run(["sh", script, place / "bin/python", lock], seconds=600)
 
 
 def _venv(place: Path) -> None:

@@ -1,0 +1,60 @@
+"""The functions of the hashing process. Commands call them in their own process.
+
+They import their libraries when they are called: workers do not call them, and save a megabyte each.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+AVX2: Final = "argon2-cffi, built for AVX2"
+LIBSODIUM: Final = "libsodium"
+
+
+def call(name: str, *arguments: object) -> bool | str:
+    """Return the result of a function."""
+    return _FUNCTIONS[name](*arguments)
+
+
+def use_build() -> None:
+    """Verify with ``argon2`` from now on, because ``argon2_avx2.load`` has loaded the build for AVX2."""
+    _FUNCTIONS.update(verify=_verify_with_argon2, engine=lambda: AVX2)
+
+
+def _verify(password: str, encoded: str) -> bool:
+    # libsodium is faster than the wheel of argon2-cffi.
+    from nacl import exceptions, pwhash  # noqa: PLC0415
+
+    try:
+        return bool(pwhash.verify(encoded.encode(), password.encode()))
+    except exceptions.InvalidkeyError:
+        return False
+
+
+def _verify_with_argon2(password: str, encoded: str) -> bool:
+    from argon2 import Type, exceptions, low_level  # noqa: PLC0415
+
+    try:
+        return low_level.verify_secret(encoded.encode(), password.encode(), Type.ID)
+    except exceptions.VerificationError:
+        return False
+
+
+def _encode(password: str, salt: str, passes: int, memory: int, parallelism: int) -> str:
+    from argon2 import Type, low_level  # noqa: PLC0415
+
+    return low_level.hash_secret(
+        password.encode(),
+        salt.encode(),
+        time_cost=passes,
+        memory_cost=memory,
+        parallelism=parallelism,
+        hash_len=32,
+        type=Type.ID,
+    ).decode()
+
+
+_FUNCTIONS: Final[dict[str, Callable[..., bool | str]]] = {
+    "verify": _verify,
+    "encode": _encode,
+    "engine": lambda: LIBSODIUM,
+}

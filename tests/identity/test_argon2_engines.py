@@ -1,0 +1,210 @@
+"""Passwords are hashed with the build of Argon2id for AVX2, if it is there and works."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import _argon2_cffi_bindings
+import pytest
+
+from identity.users import argon2_avx2, argon2_functions, hashing_process, passwords
+from tests.operations.test_doctor import examined
+from tests.support import packages
+from tests.support.cast import PASSWORD
+
+WHEEL = Path(str(_argon2_cffi_bindings.__file__)).parent
+FOLDER, CPUINFO = argon2_avx2.FOLDER, argon2_avx2._CPUINFO
+FLAGS = "fpu sse2 ssse3 sse4_2 abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"
+# A stand-in for the build, which needs no compiler: another package around the wheel's library.
+STAND_IN = f"__path__ = [{str(WHEEL)!r}]\nfrom ._ffi import ffi, lib\n"
+WRONG = f"""
+__path__ = [{str(WHEEL)!r}]
+from ._ffi import ffi, lib as right
+class lib:
+    def __getattr__(self, name):
+        return getattr(right, name)
+    def argon2_hash(self, passes, *others):
+        return right.argon2_hash(passes + 1, *others)
+lib = lib()
+"""
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hash in processes, as a server does, and note nothing about builds that failed before."""
+    for name in ("_enabled", "_build_failed"):
+        monkeypatch.setattr(hashing_process, name, Event())
+    hashing_process.enable()
+    monkeypatch.setattr(passwords, "_queue", passwords.HashingQueue(running=1, waiting=8))
+    yield
+    passwords._queue.run(hashing_process.end_process)
+    hashing_process.end_process()
+
+
+@pytest.fixture
+def processor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """What Linux says of the processor: it has AVX2."""
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"processor\t: 0\nflags\t\t: {FLAGS} smep\nbugs\t\t:\n")
+    monkeypatch.setattr(argon2_avx2, "_CPUINFO", cpuinfo)
+    return cpuinfo
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, processor: Path) -> Path:
+    """Where the build is expected. It is not there."""
+    monkeypatch.setattr(argon2_avx2, "FOLDER", tmp_path / "argon2-avx2")
+    return tmp_path / "argon2-avx2"
+
+
+def put(folder: Path, code: str) -> None:
+    (folder / "_argon2_cffi_bindings").mkdir(parents=True)
+    (folder / "_argon2_cffi_bindings" / "__init__.py").write_text(code)
+
+
+@pytest.fixture(params=["stand-in", "compiled"])
+def build(request: pytest.FixtureRequest, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The build, which the hashing processes use."""
+    if request.param == "stand-in":
+        put(folder, STAND_IN)
+        return folder
+    monkeypatch.setattr(argon2_avx2, "FOLDER", FOLDER)
+    monkeypatch.setattr(argon2_avx2, "_CPUINFO", CPUINFO)
+    if not argon2_avx2.is_supported():
+        pytest.skip("this processor cannot run it")
+    if argon2_avx2.find() is None:
+        if not os.environ.get("GATEHOUSE_THOROUGH"):
+            pytest.skip("fetches packages: only with GATEHOUSE_THOROUGH=1, or after make argon2")
+        monkeypatch.setattr(argon2_avx2, "FOLDER", packages.argon2_avx2())
+    return argon2_avx2.FOLDER
+
+
+class TestBuild:
+    def test_it_hashes_if_it_is_there(self, build, processes):
+        assert hashing_process.find_engine() == argon2_functions.AVX2
+
+    @pytest.mark.parametrize("password", [PASSWORD, "", "a\0b", "pässwörd 密码 🔑", "x" * 4096])
+    def test_its_hashes_are_verified_by_the_others_and_theirs_by_it(self, build, processes, password):
+        theirs = argon2_functions.call("encode", password, "a salt of any", 2, 19456, 1)
+        its = hashing_process.encode(password, "a salt of any", (2, 19456, 1))
+
+        assert its == theirs
+        for name in ("_verify", "_verify_with_argon2"):
+            verify = getattr(argon2_functions, name)
+            assert (verify(password, its), verify(f"{password}x", its)) == (True, False)
+        assert hashing_process.verify(password, str(theirs)) is True
+        assert hashing_process.verify(f"{password}x", str(theirs)) is False
+
+    @pytest.mark.parametrize(("kept", "more"), [(-1, ""), (None, "A"), (60, ""), (0, "")])
+    def test_a_damaged_hash_is_of_no_password(self, build, processes, kept, more):
+        stored = hashing_process.encode(PASSWORD, "a salt of any", (2, 19456, 1))
+
+        assert hashing_process.verify(PASSWORD, f"{stored[:kept]}{more}") is False
+        assert hashing_process.verify(PASSWORD, stored) is True
+
+    @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="page faults are read from /proc")
+    def test_the_process_keeps_its_memory(self, build, processes):
+        """Pages that are mapped for each hash cost as much time as a third of it."""
+        hashing_process.verify(PASSWORD, hashing_process.encode(PASSWORD, "a salt of any", (2, 19456, 1)))
+        faults = Path(f"/proc/{hashing_process._local.process.pid}/stat")
+        before = int(faults.read_text().rpartition(")")[2].split()[7])
+
+        hashing_process.encode(PASSWORD, "a salt of any", (2, 19456, 1))
+
+        assert int(faults.read_text().rpartition(")")[2].split()[7]) - before < 1000
+
+
+class TestOtherwise:
+    def hash_and_verify(self) -> None:
+        stored = passwords.hash_password(PASSWORD)
+        assert passwords.verify(PASSWORD, stored) == (True, None)
+        assert passwords.verify("wrong password", stored) == (False, None)
+
+    def test_there_is_none(self, folder, processes, caplog):
+        self.hash_and_verify()
+        assert hashing_process.find_engine() == argon2_functions.LIBSODIUM
+        assert not caplog.records
+
+    @pytest.mark.parametrize("missing", FLAGS.split()[4:])
+    def test_the_processor_cannot_run_it(self, folder, processes, processor, missing):
+        put(folder, STAND_IN)
+        others = [flag for flag in FLAGS.split() if flag != missing]
+        processor.write_text(f"flags\t\t: {' '.join(others)}\n")
+
+        assert argon2_avx2.find() is None
+
+    def test_a_processor_without_avx2_uses_libsodium(self, folder, processes, processor, caplog):
+        put(folder, "raise SystemExit('it was tried')")
+        processor.write_text(f"flags\t\t: {FLAGS.replace(' avx2', '')}\n")
+
+        self.hash_and_verify()
+
+        assert hashing_process.find_engine() == argon2_functions.LIBSODIUM
+        assert not caplog.records
+
+    @pytest.mark.parametrize("text", [None, "", "Features\t: fp asimd\n"])
+    def test_what_says_nothing_of_the_processor_counts_as_no(self, folder, processor, text):
+        put(folder, STAND_IN)
+        processor.unlink()
+        if text is not None:
+            processor.write_text(text)
+
+        assert argon2_avx2.find() is None
+
+    @pytest.mark.parametrize(
+        ("code", "reason"),
+        [
+            ("raise ImportError('compiled for something else')", "ImportError: compiled for something else"),
+            ("raise SystemExit(3)", "its process ended with 3"),
+            ("import os; os.kill(os.getpid(), 4)", "its process ended with -4"),
+            ("ffi = lib = None", "AttributeError"),
+            (WRONG, "it computes wrong hashes"),
+            (
+                "import sys; sys.path.pop(0); del sys.modules[__name__]; import " + WHEEL.name,
+                "another folder",
+            ),
+        ],
+        ids=["ImportError", "exit", "SIGILL", "empty", "wrong hashes", "another folder"],
+    )
+    def test_one_that_does_not_work_is_logged_once(self, folder, processes, caplog, code, reason):
+        put(folder, code)
+
+        self.hash_and_verify()
+        passwords._queue.run(hashing_process.end_process)
+        self.hash_and_verify()
+
+        assert hashing_process.find_engine() == argon2_functions.LIBSODIUM
+        [record] = caplog.records
+        assert (record.name, record.levelname) == ("gatehouse.passwords", "ERROR")
+        assert str(folder) in record.getMessage()
+        assert reason in record.getMessage()
+
+
+class TestDoctor:
+    def test_it_names_the_build(self, address, folder, processes):
+        put(folder, STAND_IN)
+
+        found = examined()
+
+        assert found["machine.I002"]["message"] == "passwords are hashed with argon2-cffi, built for AVX2"
+        assert not {"machine.I001", "machine.W001"} & set(found)
+
+    def test_it_names_libsodium_and_how_to_build_the_other(self, address, folder, processes):
+        found = examined()["machine.I002"]
+
+        assert found["message"] == "passwords are hashed with libsodium"
+        assert "make argon2" in found["fix"]
+
+    def test_it_promises_nothing_to_other_processors(self, address, folder, processes, processor):
+        processor.unlink()
+
+        assert examined()["machine.I002"]["fix"] == ""
+
+    def test_it_warns_of_a_build_that_does_not_work(self, address, folder, processes):
+        put(folder, "raise ImportError")
+
+        found = examined()
+
+        assert found["machine.I002"]["message"] == "passwords are hashed with libsodium"
+        assert str(folder) in found["machine.W001"]["message"]
