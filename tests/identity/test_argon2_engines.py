@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 
-import _argon2_cffi_bindings
 import pytest
 
 from identity.users import argon2_avx2, argon2_functions, hashing_process, passwords
@@ -13,7 +13,7 @@ from tests.operations.test_doctor import examined
 from tests.support import packages
 from tests.support.cast import PASSWORD
 
-WHEEL = Path(str(_argon2_cffi_bindings.__file__)).parent
+WHEEL = Path(str(find_spec("_argon2_cffi_bindings").origin)).parent  # type: ignore[union-attr]
 FOLDER, CPUINFO = argon2_avx2.FOLDER, argon2_avx2._CPUINFO
 FLAGS = "fpu sse2 ssse3 sse4_2 abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"
 # A stand-in for the build, which needs no compiler: another package around the wheel's library.
