@@ -190,9 +190,27 @@ GROUPS: Final = {
             "tests/security/attacks/test_hashes_requests.py",
         ),
     ),
+    "second factors": (
+        (
+            "identity/factors/needed.py",
+            "identity/factors/policy.py",
+            "interaction/journeys/second_factor/circumstances.py",
+            "interaction/journeys/second_factor/starting.py",
+            "interaction/journeys/second_factor/target_demands.py",
+            "interaction/pending_sign_ins/services.py",
+        ),
+        (
+            "tests/identity/factors/test_needed.py",
+            "tests/interaction/second_factor",
+            "tests/oidc/test_step_up.py",
+            "tests/oidc/test_required_factors.py",
+        ),
+    ),
 }
 # Below tests/: what should notice a change.
 TESTS: Final = (
+    "identity/factors/test_needed.py",
+    "interaction/second_factor",
     "oidc/authorize",
     "oidc/end_session",
     "oidc/tokens",
@@ -205,9 +223,11 @@ TESTS: Final = (
     "oidc/test_consent_upgrade.py",
     "oidc/test_redirect_uris.py",
     "oidc/test_refresh_token.py",
+    "oidc/test_required_factors.py",
     "oidc/test_resources_and_organizations.py",
     "oidc/test_revocation.py",
     "oidc/test_session_context.py",
+    "oidc/test_step_up.py",
     "oidc/test_token_endpoint.py",
     "oidc/test_token_steps.py",
     "oidc/test_userinfo.py",
