@@ -5,6 +5,7 @@ import pytest
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from identity.users.models import User
+from interaction.journeys.second_factor import starting
 from interaction.pending_sign_ins.models import PendingSignIn
 from tests.support import audit_log, codes, factors
 from tests.support.cast import PASSWORD
@@ -25,6 +26,7 @@ from tests.support.factors import (
     pending,
     switch_on,
 )
+from tests.test_query_budgets import Inside
 
 
 @pytest.fixture
@@ -117,6 +119,29 @@ class TestThePower:
 
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
         assert browser.get(NEXT).json()["result"]["step"] == "second_factor"
+
+    @pytest.mark.parametrize("is_asked", [True, False])
+    def test_decision_M13_factors_that_change_at_the_moment_of_the_sign_in_are_judged_again(
+        self, acme, user, monkeypatch, is_asked
+    ):
+        switch_on(acme, "Totp")
+        decide, enrolled = starting.find_need, []
+
+        def decide_and_enrol(*arguments):
+            need = decide(*arguments)
+            if not enrolled:
+                enrolled.append(enrol(acme, User.objects.get(pk=user.pk), two_step=is_asked))
+            return need
+
+        monkeypatch.setattr(starting, "find_need", decide_and_enrol)
+
+        browser = Inside(acme)
+        answer = browser.send("/api/interaction/sign-in", {"identifier": user.username, "password": PASSWORD})
+
+        assert answer.status_code == 200
+        assert ("next" in answer.json()["result"]) is is_asked
+        with acme.active():
+            assert Session.objects.filter(user=user).exists() is not is_asked
 
     def test_case_MT5_no_other_step_goes_around_it(self, acme, user, app):
         client, browser = acme.application(), acme.browser()
