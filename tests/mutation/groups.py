@@ -196,7 +196,7 @@ GROUPS: Final = {
             "identity/factors/policy.py",
             "interaction/journeys/second_factor/circumstances.py",
             "interaction/journeys/second_factor/starting.py",
-            "interaction/journeys/second_factor/target_demands.py",
+            "interaction/journeys/second_factor/demands.py",
             "interaction/pending_sign_ins/services.py",
         ),
         (

@@ -125,7 +125,8 @@ class TestThePower:
         self, acme, user, monkeypatch, is_asked
     ):
         switch_on(acme, "Totp")
-        decide, enrolled = starting.find_need, []
+        decide = starting.find_need
+        enrolled: list[factors.App] = []
 
         def decide_and_enrol(*arguments):
             need = decide(*arguments)
@@ -310,6 +311,19 @@ class TestTheLock:
         browser = acme.browser()
         half(browser, user)
         return browser
+
+    def test_case_MT12_guesses_from_many_addresses_lock_the_person(self, acme, user, app):
+        first = {"identifier": user.username, "password": PASSWORD}
+
+        for number in range(11):
+            inside = Inside(acme)
+            inside.http.defaults["REMOTE_ADDR"] = f"192.0.2.{number}"
+            assert inside.send("/api/interaction/sign-in", first).status_code == 200
+            answer = inside.send(TOTP, {"code": app.code() if number == 10 else "000000"})
+            assert answer.json()["result"] == {"reason": "second_factor_wrong"}
+
+        assert answer.status_code == 401
+        assert int(answer.headers["Retry-After"]) > 0
 
     def test_decision_M33_ten_wrong_codes_lock_all_kinds_of_codes(self, acme, user, app, locked):
         spare = factors.give_backup_codes(acme, user)[0]
