@@ -221,6 +221,7 @@ def test_decision_O10_a_tenant_that_switches_nothing_on_is_answered_as_before(da
     before = answers_of(releases.code_of(version, tmp_path / "code"), tmp_path / "before", "before")
     now = answers_of(releases.code_of_now(tmp_path / "now"), tmp_path / "after", "now")
 
+    assert {before[name][0] for name in ("token code", "userinfo", "token by API", "log")} == {"200"}
     found = sorted(differences(before, now))
     meant = _MEANT.get(version, ())
 

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
@@ -30,11 +30,6 @@ def text_of(answer: httpx.Response, known: dict[str, str]) -> list[str]:
     fields = [f"{name}: {value}" for name, value in answer.headers.multi_items() if name not in _LEFT_OUT]
     lines = [str(answer.status_code), *sorted(fields), "", *_body(answer)]
     return [_replace(line, known).rstrip() for line in lines]
-
-
-def comparable(value: Any, known: dict[str, str]) -> list[str]:
-    """Return the lines of a value of JSON."""
-    return _replace(json.dumps(value, indent=1, sort_keys=True), known).splitlines()
 
 
 def _body(answer: httpx.Response) -> list[str]:
