@@ -82,6 +82,15 @@ def test_decision_M13_a_second_step_costs_three_reads_and_one_transaction(acme):
     assert second == (3, 7)
 
 
+def test_decision_M49_the_next_step_costs_two_reads(acme):
+    change(acme, "Totp", "BackupCode", **OFF)
+    user, inside = acme.user(), opened(acme)
+    factors.enrol(acme, user)
+    price(inside, user)
+
+    assert cost(lambda: inside.get(factors.NEXT)) == (2, 0)
+
+
 def test_decision_M13_a_passkey_costs_no_read_more_than_it_needs(acme):
     passkeys.switch_on(acme, "WebAuthn")
     change(acme, "WebAuthn", **OFF)
