@@ -18,8 +18,9 @@ _WORDS: Final = (
     (re.compile(r"\b\d\d:\d\d\b"), "(time)"),
     (re.compile(r"\b1[6-9]\d{8}\b"), "(time)"),
     (re.compile(r"(gatehouse/[\w/-]+)\.[0-9a-f]{12}\."), r"\1.(hash)."),
-    (re.compile(r"(?<![\w/-])[\w-]{22}\.\d+\.[\w-]+\.[\w-]+"), "(refresh token)"),
     (re.compile(r"(?<![\w/-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{20,}"), "(secret)"),
+    (re.compile(r"(?<![\w/-])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{30,}"), "(secret)"),  # without a digit
+    (re.compile(r'("at_hash": ")[\w-]+'), r"\1(hash)"),
 )
 # Header fields that say when and how long, or are of the connection.
 _LEFT_OUT: Final = frozenset(("date", "content-length", "etag", "connection", "server"))
