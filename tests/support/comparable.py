@@ -10,6 +10,7 @@ import httpx
 # What differs from answer to answer, and the word in its place. The order matters.
 _TOKEN: Final = re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+")
 _WORDS: Final = (
+    (re.compile(r'("at_hash": ")[\w-]+'), r"\1(hash)"),
     (re.compile(r"^(set-cookie: [^=]+=)[^;]+"), r"\1(value)"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "(id)"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00)?"), "(time)"),
@@ -20,7 +21,6 @@ _WORDS: Final = (
     (re.compile(r"(gatehouse/[\w/-]+)\.[0-9a-f]{12}\."), r"\1.(hash)."),
     (re.compile(r"(?<![\w/-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{20,}"), "(secret)"),
     (re.compile(r"(?<![\w/-])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{30,}"), "(secret)"),  # without a digit
-    (re.compile(r'("at_hash": ")[\w-]+'), r"\1(hash)"),
 )
 # Header fields that say when and how long, or are of the connection.
 _LEFT_OUT: Final = frozenset(("date", "content-length", "etag", "connection", "server"))
