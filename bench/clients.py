@@ -10,7 +10,7 @@ import json
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
@@ -50,6 +50,7 @@ class SeedData:
     password: str
     web_rs256: tuple[str, str] = ("", "")  # its ID tokens are signed with RS256
     requests: tuple[str, ...] = ()  # complete requests, for clients that repeat them
+    passkeys: dict[str, Any] = field(default_factory=dict)  # what differs in the tenant with passkeys
     interface: Interface = Interface()
 
     @classmethod
@@ -119,16 +120,7 @@ class Client(ABC):
         answer = yield get(f"{self.path(self.interface.authorize)}?{query}")
         answer.require(_SEE_OTHER)
         cookies = answer.cookies
-        form = {
-            "identifier": self.usernames[self.turn % len(self.usernames)],
-            "password": data.password,
-            "interaction": _parameter(answer.location, "interaction"),
-        }
-        answer = yield send_json(
-            "POST", self.path(self.interface.sign_in), json.dumps(form).encode(), Cookie="; ".join(cookies)
-        )
-        answer.require(OK, b"redirect_to")
-        cookies += answer.cookies
+        answer = yield from self.authenticate(_parameter(answer.location, "interaction"), cookies)
         answer = yield get(json.loads(answer.body)["result"]["redirect_to"], Cookie="; ".join(cookies))
         answer.require(_SEE_OTHER)
         if _parameter(answer.location, "state") != state:
@@ -143,6 +135,26 @@ class Client(ABC):
         answer.require(OK, b'"id_token"')
         tokens: dict[str, str] = json.loads(answer.body)
         return tokens
+
+    def authenticate(self, interaction: str, cookies: list[str]) -> Generator[bytes, Answer, Answer]:
+        """Sign in with a password and return the answer. Its cookies are added to ``cookies``."""
+        form = {
+            "identifier": self.usernames[self.turn % len(self.usernames)],
+            "password": self.data.password,
+            "interaction": interaction,
+        }
+        answer = yield from self.post(self.interface.sign_in, form, cookies)
+        answer.require(OK, b"redirect_to")
+        return answer
+
+    def post(
+        self, path: str, document: dict[str, Any], cookies: list[str]
+    ) -> Generator[bytes, Answer, Answer]:
+        """Send JSON with cookies, and return the answer. Its cookies are added to ``cookies``."""
+        body = json.dumps({name: value for name, value in document.items() if value}).encode()
+        answer = yield send_json("POST", self.path(path), body, Cookie="; ".join(cookies))
+        cookies += answer.cookies
+        return answer
 
     def _authorization_query(self, scope: str, verifier: str, state: str, parameters: dict[str, str]) -> str:
         digest = hashlib.sha256(verifier.encode()).digest()

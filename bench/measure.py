@@ -18,7 +18,7 @@ class Row:
     """A workload, its number of connections, and its goals.
 
     ``limit`` is the limit of the machine that it is compared with, and ``share`` the share of it we want;
-    ``goal`` is the wanted ratio of our rate to the peer's.
+    ``goal`` is the wanted ratio of our rate to the peer's, or to that of our row ``compared_with``.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Row:
     limit: str = ""
     goal: float | None = None
     share: float | None = None
+    compared_with: str = ""  # the peer does not do it
 
 
 ROWS: Final = (
@@ -38,6 +39,7 @@ ROWS: Final = (
     Row("jwks", "JWKS", 16, "baseline"),
     Row("discovery", "discovery", 16, "baseline"),
     Row("login", "full login", 8, "argon2id", goal=1.0, share=0.75),
+    Row("passkey-sign-in", "passkey sign-in", 8, goal=10.0, compared_with="login"),
 )
 BASELINE: Final = Row("baseline", "empty application", 16)
 LIMITS: Final = {

@@ -99,13 +99,15 @@ def _compare(row: Row, runs: list[dict[str, Any]], limits: dict[str, float]) -> 
     summary = _medians(row, results, limits)
     summary["peer"] = {
         count: _medians(row, [run["peer"][count][row.name] for run in runs], limits)
-        for count in (runs[0]["peer"] if row is not BASELINE else ())
+        for count in (runs[0]["peer"] if row is not BASELINE and not row.compared_with else ())
     }
     summary |= {"goal": row.goal, "wanted_share": row.share, "ratio": None}
-    peer = summary["peer"].get("2")
-    if peer and not peer["errors"] and not summary["errors"]:
-        peer_results = [run["peer"]["2"][row.name] for run in runs]
-        pairs = zip(results, peer_results, strict=True)  # measured in the same minute
+    others = [
+        run["rows"].get(row.compared_with) if row.compared_with else run["peer"].get("2", {}).get(row.name)
+        for run in runs
+    ]
+    if all(result and not result["errors"] for result in (*results, *others)):
+        pairs = zip(results, others, strict=True)  # measured in the same minute
         summary["ratio"] = median(ours["per_second"] / theirs["per_second"] for ours, theirs in pairs)
     summary["reached"] = _is_reached(summary)
     return summary

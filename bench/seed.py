@@ -10,6 +10,7 @@ import django
 from django.core.management import call_command
 
 _USERS = 64
+_PASSKEY_USERS = 16
 _RS256_API = "https://rs256.example"
 _REDIRECT_URI = "https://rp.example/callback"
 
@@ -26,12 +27,14 @@ def main() -> None:
     from identity.resources import services as resources  # noqa: PLC0415
     from identity.tenants import services as tenants  # noqa: PLC0415
     from identity.users import services as users  # noqa: PLC0415
+    from interaction.experience import services as experience  # noqa: PLC0415
     from management.seeding import bootstrap  # noqa: PLC0415
     from oidc.applications import services as applications  # noqa: PLC0415
 
     bootstrap.prepare()
     with tenancy.using(tenancy.EVERYWHERE):
         tenant = tenants.provision(slug="bench", name="Benchmark").to_active()
+        passkeys = tenants.provision(slug="bench-passkeys", name="Benchmark, passkeys").to_active()
     password = secrets.token_urlsafe(12)
     names = [f"person{number}" for number in range(_USERS)]
     with tenancy.using(tenant):
@@ -46,6 +49,11 @@ def main() -> None:
         resources.create(name="API, RS256", indicator=_RS256_API, access_token_signing_alg=Algorithm.RS256)
         for name in names:
             users.create(username=name, password=password, name=name.title(), email=f"{name}@rp.example")
+    with tenancy.using(passkeys):
+        experience.change({"passkey_sign_in": {"enabled": True}})
+        passkey_web = applications.register(name="Web", type="Traditional", redirect_uris=[_REDIRECT_URI])
+        for name in names[:_PASSKEY_USERS]:
+            users.create(username=name, password=password, name=name.title(), email=f"{name}@rp.example")
     data = {
         "prefix": tenant.prefix,
         "issuer": tenant.issuer,
@@ -55,6 +63,12 @@ def main() -> None:
         "redirect_uri": _REDIRECT_URI,
         "usernames": names,
         "password": password,
+        "passkeys": {
+            "prefix": passkeys.prefix,
+            "issuer": passkeys.issuer,
+            "web": [passkey_web[0].client_id, passkey_web[1]],
+            "usernames": names[:_PASSKEY_USERS],
+        },
     }
     print(json.dumps(data))
 

@@ -126,7 +126,9 @@ def _sizes(memory: dict[str, float]) -> str:
 
 def _load(summary: dict[str, Any]) -> str:
     costs = [
-        row["generator_ms"] for row in summary["rows"] if row.get("generator_ms") and row["name"] != "login"
+        row["generator_ms"]
+        for row in summary["rows"]
+        if row.get("generator_ms") and row["name"] not in {"login", "passkey-sign-in"}
     ]
     cost = f", {min(costs):.2f} to {max(costs):.2f} ms of CPU a request" if costs else ""
     return f"closed loop in a process of its own, 16 keep-alive connections, 8 for logins{cost}"

@@ -2,10 +2,13 @@
 
 import json
 import secrets
+from collections.abc import Generator
+from dataclasses import replace
 from typing import Final
 
-from bench.clients import OK, Client, Steps
-from bench.wire import UnexpectedAnswer, get, send_json
+from bench.clients import OK, Client, SeedData, Steps
+from bench.wire import Answer, UnexpectedAnswer, get, send_json
+from tests.support.passkey_device import Device
 
 _UNAVAILABLE: Final = 503
 _OFFLINE: Final = "openid profile offline_access"
@@ -144,6 +147,45 @@ class Login(Client):
         yield from self.sign_in(_OFFLINE, **self.data.offline_parameters)
 
 
+class PasskeySignIn(Login):
+    """A user signs in with a passkey alone: five requests, one step. Each client has a user and a device."""
+
+    _OPTIONS: Final = "/api/interaction/passkey/options"
+    _VERIFY: Final = "/api/interaction/passkey/verify"
+
+    def __init__(self, data: SeedData, number: int, count: int) -> None:
+        super().__init__(replace(data, **data.passkeys), number, count)
+        self.device = Device(self.data.issuer.removesuffix(self.data.prefix))
+
+    def prepare(self) -> Steps:
+        """Sign in with the password and create the passkey."""
+        cookies: list[str] = []
+        yield from super().authenticate("", cookies)
+        options = yield from self._begin("set_up", "", cookies)
+        body = {"ceremony": "set_up", "credential": self.device.create(options)}
+        answer = yield from self.post(self._VERIFY, body, cookies)
+        answer.require(OK, b"redirect_to")
+
+    def authenticate(self, interaction: str, cookies: list[str]) -> Generator[bytes, Answer, Answer]:
+        """Sign in with the passkey and return the answer."""
+        options = yield from self._begin("sign_in", interaction, cookies)
+        credential = self.device.get(options)
+        body = {"ceremony": "sign_in", "credential": credential, "interaction": interaction}
+        answer = yield from self.post(self._VERIFY, body, cookies)
+        answer.require(OK, b"redirect_to")
+        return answer
+
+    def _begin(
+        self, ceremony: str, interaction: str, cookies: list[str]
+    ) -> Generator[bytes, Answer, dict[str, object]]:
+        """Return the options of a ceremony."""
+        body = {"ceremony": ceremony, "interaction": interaction}
+        answer = yield from self.post(self._OPTIONS, body, cookies)
+        answer.require(OK, b"public_key")
+        options: dict[str, object] = json.loads(answer.body)["result"]["public_key"]
+        return options
+
+
 class SignIn(Client):
     """A user signs in without an application. A 503 with Retry-After is a right answer too."""
 
@@ -183,6 +225,7 @@ WORKLOADS: Final[dict[str, type[Client]]] = {
     "jwks": Jwks,
     "discovery": Discovery,
     "login": Login,
+    "passkey-sign-in": PasskeySignIn,
     "sign-in": SignIn,
     "baseline": Baseline,
     "replay": Replay,

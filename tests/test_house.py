@@ -268,7 +268,8 @@ def test_decision_M10_only_the_decision_reaches_that_place():
 
     assert [name for name, calls in callers.items() if "_start" in calls] == ["go_on"]
     assert [name for name, calls in callers.items() if "sessions.start" in calls] == ["_start"]
-    assert "find_need" in callers["go_on"]
+    assert "judge" in callers["go_on"]
+    assert "find_need" in callers["judge"]
 
 
 class Endpoint(NamedTuple):

@@ -76,6 +76,24 @@ def test_logins_have_to_reach_a_share_of_the_limit_too(ours, reached):
     assert row["reached"] is reached
 
 
+def test_the_ratio_of_a_passkey_sign_in_is_to_full_logins_of_the_same_run():
+    found = measurements("passkey-sign-in", (20, 1), (50, 1))
+    for run, logins in zip(found["runs"], (10, 5), strict=True):
+        run["rows"]["login"] = measured(logins)
+        run["peer"]["2"] = {"login": measured(1)}
+
+    login, passkey = report.summarize(found)["rows"]
+
+    assert (login["name"], passkey["ratio"], passkey["peer"]) == ("login", 6.0, {})
+    assert passkey["reached"] is False
+
+
+def test_the_ratio_of_a_passkey_sign_in_alone_is_unknown():
+    (row,) = report.summarize(measurements("passkey-sign-in", (20, 1)))["rows"]
+
+    assert (row["ratio"], row["reached"]) == (None, None)
+
+
 def test_a_flame_graph_is_as_wide_as_what_was_seen():
     raw = "run (threading.py);view (oidc/views.py) 3\nrun (threading.py);wait (psycopg/c.py) 1\n"
 

@@ -202,9 +202,27 @@ GROUPS: Final = {
             "tests/security/attacks/test_hashes_requests.py",
         ),
     ),
+    "second factors": (
+        (
+            "identity/factors/needed.py",
+            "identity/factors/policy.py",
+            "interaction/journeys/second_factor/circumstances.py",
+            "interaction/journeys/second_factor/starting.py",
+            "interaction/journeys/second_factor/demands.py",
+            "interaction/pending_sign_ins/services.py",
+        ),
+        (
+            "tests/identity/factors/test_needed.py",
+            "tests/interaction/second_factor",
+            "tests/oidc/test_step_up.py",
+            "tests/oidc/test_required_factors.py",
+        ),
+    ),
 }
 # Below tests/: what should notice a change.
 TESTS: Final = (
+    "identity/factors/test_needed.py",
+    "interaction/second_factor",
     "oidc/applications",
     "oidc/authorize",
     "oidc/end_session",
@@ -222,9 +240,11 @@ TESTS: Final = (
     "oidc/test_key_usage.py",
     "oidc/test_redirect_uris.py",
     "oidc/test_refresh_token.py",
+    "oidc/test_required_factors.py",
     "oidc/test_resources_and_organizations.py",
     "oidc/test_revocation.py",
     "oidc/test_session_context.py",
+    "oidc/test_step_up.py",
     "oidc/test_token_endpoint.py",
     "oidc/test_token_steps.py",
     "oidc/test_userinfo.py",

@@ -352,6 +352,17 @@ class TestADemand:
 
         assert told(client, resume(browser, answer))["acr"] == PHR
 
+    def test_decision_M3_a_level_includes_the_ones_below(self, acme, client, user):
+        passkeys.switch_on(acme, "Totp")
+        device, browser = passkeys.device(), acme.browser()
+        passkeys.enrol(acme, user, device)
+        assert passkeys.use(browser, device).status_code == 200
+
+        answers = [browser.authorize(client, claims=essential(value)) for value in (ONE, TWO, PHR)]
+
+        responses = [query_of(answer.headers["Location"]) for answer in answers]
+        assert [told(client, response)["acr"] for response in responses] == [ONE, TWO, PHR]
+
     def test_of_a_passkey_after_a_code_is_met_in_two_steps(self, acme, client, user, browser):
         app = enrol(acme, user, two_step=False)
         switch_on(acme, "Totp", "WebAuthn")

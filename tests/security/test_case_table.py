@@ -35,6 +35,17 @@ def test_every_case_has_a_test_or_a_reason():
     assert sorted(book - held()) == []
 
 
+def test_every_decision_on_second_factors_has_a_test():
+    page = (case_table.ROOT / "docs/decisions.md").read_text()
+    written = re.findall(r"^- \*\*(M\d+)", page, re.MULTILINE)
+    tests = "".join(file.read_text() for file in (case_table.ROOT / "tests").rglob("test_*.py"))
+    names = re.findall(r"def test_decision((?:_M\d+)+)_", tests)
+    tested = {number for name in names for number in name.strip("_").split("_")}
+
+    assert len(written) > 40
+    assert sorted(set(written) - tested) == []
+
+
 @release
 def test_every_attack_and_every_decision_has_a_test_or_a_reason():
     assert sorted({case.number for case in case_table.cases()} - held()) == []

@@ -1,7 +1,10 @@
 """The circumstances of a sign-in: whether its browser is remembered, and what is unusual."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
+
+from django.utils import timezone
 
 from audit import context
 from audit.events import Event
@@ -12,7 +15,7 @@ from identity.factors import browsers, countries
 from identity.factors.browsers import Seen
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
-from identity.factors.needed import POLICIES, Need, Way
+from identity.factors.needed import POLICIES, Need, Person, Way
 from identity.sessions.known_users import KnownUsers
 from identity.users import credentials, typed
 from identity.users.identifiers import Kind
@@ -20,19 +23,18 @@ from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import factor_settings
 from interaction.experience.models import SignInExperience
-from interaction.journeys.second_factor import people
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 
 _DAY: Final = 24 * 3600
 _FAILURES: Final = (Event.SIGN_IN_PASSWORD.value, Event.SIGN_IN_CODE.value)
 
 
-def judge(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> SignIn:
+def judge(user: User, person: Person, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> SignIn:
     """Return a sign-in with its circumstances. Those of a stored one are found only once.
 
     It reads nothing if the tenant has neither trusted devices nor adaptive factors.
     """
-    if not _can_be_asked(user, sign_in, experience):
+    if not _can_be_asked(person, sign_in, experience):
         return replace(sign_in, is_remembered=False, risks=sign_in.risks or ())
     risks = sign_in.risks
     if risks is None:
@@ -95,13 +97,12 @@ def _may_remember(sign_in: SignIn) -> bool:
     return sign_in.remember and sign_in.second not in {None, FactorType.BACKUP_CODE}
 
 
-def _can_be_asked(user: User, sign_in: SignIn, experience: SignInExperience) -> bool:
+def _can_be_asked(person: Person, sign_in: SignIn, experience: SignInExperience) -> bool:
     if sign_in.level > Level.ONE or sign_in.way in {Way.REGISTER, Way.RECOVERY}:
         return False
     if experience.trusted_devices is None and not experience.has_adaptive_factors:
         return False
-    policy = experience.factor_policy
-    return bool(people.get_person(user, policy).get_usable(policy, sign_in.entered))
+    return bool(person.get_usable(experience.factor_policy, sign_in.entered))
 
 
 def _is_remembered(user: User, experience: SignInExperience, visit: Visit) -> bool:
@@ -124,8 +125,8 @@ def _find_risks(user: User, experience: SignInExperience, visit: Visit) -> tuple
 
 
 def _is_inactive(user: User, days: int) -> bool:
-    users = User.objects.filter(pk=user.pk, last_sign_in_at__lt=seconds_ahead(-days * _DAY))
-    return users.exists()
+    last = user.last_sign_in_at
+    return last is not None and last < timezone.now() - timedelta(days=days)
 
 
 def _has_failures(user: User, number: int) -> bool:

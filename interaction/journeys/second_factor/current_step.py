@@ -12,7 +12,7 @@ from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import circumstances, sign_ins, starting
+from interaction.journeys.second_factor import sign_ins, starting
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -95,12 +95,11 @@ def find(visit: Visit) -> Step:
 
     """
     request_id = visit.pending.row.pk if visit.pending else None
-    stored = pending_sign_ins.find(visit.browser, request_id)
+    stored = visit.stored or pending_sign_ins.find(visit.browser, request_id)
     if stored is None or stored.request_id != request_id:
         return _find_in_session(visit)
     experience = experiences.current()
-    sign_in = circumstances.judge(stored.user, sign_ins.read(stored), experience, visit)
-    need = starting.find_need(stored.user, sign_in, experience, visit.pending)
+    sign_in, need = starting.judge(stored.user, sign_ins.read(stored), experience, visit)
     if need.is_nothing:  # the policy or the factors were changed
         raise pending_sign_ins.NothingPending
     return Step(stored.user, stored, sign_in, need, experience, visit)

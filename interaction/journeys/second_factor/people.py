@@ -16,23 +16,27 @@ from interaction.verification import recipients, resets
 KINDS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
-def get_person(user: User, policy: Policy) -> Person:
-    """Return what a user can prove. It reads the database only for factors that the tenant has."""
+def get_person(user: User, policy: Policy, proven: FactorType | None = None) -> Person:
+    """Return what a user can prove, who has just ``proven`` a factor.
+
+    It reads the database only for factors that the tenant has.
+    """
     return Person(
-        factors=_get_factors(user, policy),
+        factors=_get_factors(user, policy, proven),
         two_step=user.two_step,
         reachable=get_reachable(user, policy),
         has_skipped=user.factor_skipped_at is not None,
     )
 
 
-def _get_factors(user: User, policy: Policy) -> int:
+def _get_factors(user: User, policy: Policy, proven: FactorType | None) -> int:
     """Return the bits of the factors that work here: no passkey that was made for another address.
 
-    Only for users with passkeys it reads the database, if passkeys are a second factor of the tenant.
+    Only for users with passkeys it reads the database, if passkeys are a second factor of the tenant. A
+    passkey that was just used works.
     """
     has_passkeys = bool(user.factors & PASSKEY) and FactorType.WEBAUTHN in policy.factors
-    if has_passkeys and not passkeys.usable(user).exists():
+    if has_passkeys and proven is not FactorType.WEBAUTHN and not passkeys.usable(user).exists():
         return user.factors & ~(PASSKEY | FIRST_PASSKEY)
     return user.factors
 

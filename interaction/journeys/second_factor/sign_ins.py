@@ -61,13 +61,14 @@ Outcome = SignInResult | SecondFactorNeeded | Continued
 class Visit:
     """The browser of a sign-in: the hash of its cookie, its pending request, and its present session.
 
-    ``known`` is what its cookie of known users holds.
+    ``known`` is what its cookie of known users holds, and ``stored`` its pending sign-in, if it was read.
     """
 
     browser: str
     pending: Pending | None
     current: Session | None
     known: KnownUsers = NO_KNOWN_USERS
+    stored: PendingSignIn | None = None
 
     @property
     def next_url(self) -> str:

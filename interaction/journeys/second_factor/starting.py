@@ -12,7 +12,7 @@ from audit.events import Event
 from audit.log import Attempt
 from identity.factors import metrics
 from identity.factors.levels import ACR, Level
-from identity.factors.needed import NOTHING, Need, Proven, Way, needed
+from identity.factors.needed import NOTHING, Need, Person, Proven, Way, needed
 from identity.limits.services import LoginAttempt
 from identity.sessions import cookies, lifetimes
 from identity.sessions import services as sessions
@@ -55,8 +55,7 @@ def go_on(  # noqa: PLR0913 - what signing in touches
         pending_sign_ins.NothingPending: another request has finished the sign-in.
 
     """
-    sign_in = circumstances.judge(user, sign_in, experience, visit)
-    need = find_need(user, sign_in, experience, visit.pending)
+    sign_in, need = judge(user, sign_in, experience, visit)
     if user.is_suspended and not need.methods:
         raise credentials.Suspended
     entry.user_id = user.pk
@@ -65,19 +64,34 @@ def go_on(  # noqa: PLR0913 - what signing in touches
             return _start(user, sign_in, experience, visit, entry, attempt)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
-            sign_in = circumstances.judge(user, sign_in, experience, visit)
-            need = find_need(user, sign_in, experience, visit.pending)
+            sign_in, need = judge(user, sign_in, experience, visit)
             if need.is_nothing:
                 return _start(user, sign_in, experience, visit, entry, attempt)
     return _wait(user, sign_in, need, experience, visit, entry, attempt)
 
 
-def find_need(user: User, sign_in: SignIn, experience: SignInExperience, pending: Pending | None) -> Need:
-    """Return what a sign-in still needs. ``pending`` is its authorization request."""
+def judge(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> tuple[SignIn, Need]:
+    """Return a sign-in with its circumstances, and what it still needs."""
+    person = people.get_person(user, experience.factor_policy, sign_in.second)
+    sign_in = circumstances.judge(user, person, sign_in, experience, visit)
+    return sign_in, find_need(user, sign_in, experience, visit.pending, person)
+
+
+def find_need(
+    user: User,
+    sign_in: SignIn,
+    experience: SignInExperience,
+    pending: Pending | None,
+    person: Person | None = None,
+) -> Need:
+    """Return what a sign-in still needs. ``pending`` is its authorization request.
+
+    ``person`` is what the user can prove, if it is known.
+    """
     if not experience.has_factors:
         return NOTHING
     policy = experience.factor_policy
-    person = people.get_person(user, policy)
+    person = person or people.get_person(user, policy, sign_in.second)
     channels = people.find_used_channels(user, person, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
     demanded = replace(demands.find(user, policy, person, proven, pending), risks=sign_in.risks or ())

@@ -147,7 +147,9 @@ def finish(
         return _step_up(step, factor, level)
     if step.is_reset:
         return resetting.allow(step.stored, step.visit, factor, attempt)
-    step.user.refresh_from_db(fields=("factors", "two_step"))  # a code may have been the last one
+    if factor is FactorType.BACKUP_CODE or factor not in step.need.methods:
+        # The code may have been the last one, or the factor is new.
+        step.user.refresh_from_db(fields=("factors", "two_step"))
     amr = add_methods(step.sign_in.amr, factor)
     reached = max(level, step.sign_in.level)
     done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)

@@ -19,12 +19,12 @@ def find(request: HttpRequest, interaction: str) -> Visit:
 
     """
     browser, current = cookies.get_browser(request), cookies.current_session(request)
-    known = cookies.get_known_users(request)
+    known, stored = cookies.get_known_users(request), None
     if not interaction:
         stored = pending_sign_ins.find(browser, None)
         interaction = str(stored.request_id) if stored and stored.request_id else ""
         if stored and not interaction:
-            return Visit(browser, None, current, known)
+            return Visit(browser, None, current, known, stored)
     elif ids.parse(interaction) is None:
         raise pending_requests.Expired
-    return Visit(browser, pending_requests.find(request, interaction), current, known)
+    return Visit(browser, pending_requests.find(request, interaction), current, known, stored)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from identity.factors.models import BackupCode
@@ -15,6 +16,7 @@ from tests.support.factors import (
     BACKUP,
     NEXT,
     SEND,
+    SET_UP_VERIFY,
     TOTP,
     VERIFY,
     enrol,
@@ -27,6 +29,7 @@ from tests.support.threads import at_once
 
 EMAIL = "EmailVerificationCode"
 PHONE = "PhoneVerificationCode"
+JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
@@ -378,6 +381,27 @@ class TestTotp:
 
         assert "Mfa.Create" in written
         for secret in (app.key, app.key.replace(" ", ""), spare[0], spare[0].replace("-", ""), f"'{code}'"):
+            assert secret not in written
+
+    def test_case_MT39_secrets_are_not_in_errors_and_the_log_of_the_server(self, acme, user):
+        app = enrol(acme, user)
+        spare = give_backup_codes(acme, user)
+        browser = acme.browser()
+        half(browser, user)
+
+        errors = [
+            browser.post(TOTP, json={"code": spare[0]}),
+            browser.post(TOTP, json={"code": [spare[0]]}),
+            browser.post(BACKUP, json={"code": app.key}),
+            browser.post(
+                BACKUP, content=f'{{"code": "{spare[0]}"', headers={"Content-Type": "application/json"}
+            ),
+            browser.post(SET_UP_VERIFY, json={"enrolment": spare[0], "code": "1"}),
+        ]
+        written = (settings.VAR / "server.log").read_text() + "".join(answer.text for answer in errors)
+
+        assert all(answer.status_code in {400, 401, 403} for answer in errors)
+        for secret in (app.key, app.key.replace(" ", ""), spare[0], spare[0].replace("-", "")):
             assert secret not in written
 
 

@@ -5,6 +5,7 @@ import pytest
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from identity.users.models import User
+from interaction.journeys.second_factor import starting
 from interaction.pending_sign_ins.models import PendingSignIn
 from tests.support import audit_log, codes, factors
 from tests.support.cast import PASSWORD
@@ -25,6 +26,7 @@ from tests.support.factors import (
     pending,
     switch_on,
 )
+from tests.test_query_budgets import Inside
 
 
 @pytest.fixture
@@ -117,6 +119,30 @@ class TestThePower:
 
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
         assert browser.get(NEXT).json()["result"]["step"] == "second_factor"
+
+    @pytest.mark.parametrize("is_asked", [True, False])
+    def test_decision_M13_factors_that_change_at_the_moment_of_the_sign_in_are_judged_again(
+        self, acme, user, monkeypatch, is_asked
+    ):
+        switch_on(acme, "Totp")
+        decide = starting.find_need
+        enrolled: list[factors.App] = []
+
+        def decide_and_enrol(*arguments):
+            need = decide(*arguments)
+            if not enrolled:
+                enrolled.append(enrol(acme, User.objects.get(pk=user.pk), two_step=is_asked))
+            return need
+
+        monkeypatch.setattr(starting, "find_need", decide_and_enrol)
+
+        browser = Inside(acme)
+        answer = browser.send("/api/interaction/sign-in", {"identifier": user.username, "password": PASSWORD})
+
+        assert answer.status_code == 200
+        assert ("next" in answer.json()["result"]) is is_asked
+        with acme.active():
+            assert Session.objects.filter(user=user).exists() is not is_asked
 
     def test_case_MT5_no_other_step_goes_around_it(self, acme, user, app):
         client, browser = acme.application(), acme.browser()
@@ -285,6 +311,19 @@ class TestTheLock:
         browser = acme.browser()
         half(browser, user)
         return browser
+
+    def test_case_MT12_guesses_from_many_addresses_lock_the_person(self, acme, user, app):
+        first = {"identifier": user.username, "password": PASSWORD}
+
+        for number in range(11):
+            inside = Inside(acme)
+            inside.http.defaults["REMOTE_ADDR"] = f"192.0.2.{number}"
+            assert inside.send("/api/interaction/sign-in", first).status_code == 200
+            answer = inside.send(TOTP, {"code": app.code() if number == 10 else "000000"})
+            assert answer.json()["result"] == {"reason": "second_factor_wrong"}
+
+        assert answer.status_code == 401
+        assert int(answer.headers["Retry-After"]) > 0
 
     def test_decision_M33_ten_wrong_codes_lock_all_kinds_of_codes(self, acme, user, app, locked):
         spare = factors.give_backup_codes(acme, user)[0]

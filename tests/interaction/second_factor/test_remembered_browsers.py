@@ -18,7 +18,7 @@ from identity.users import services as users
 from identity.users.models import User
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
-from interaction.journeys.second_factor import circumstances
+from interaction.journeys.second_factor import circumstances, starting
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 from tests.support import audit_log, management
 from tests.support.cast import query_of
@@ -317,7 +317,7 @@ class TestRaces:
         with acme.active():
             here = SignInExperience.objects.get()
             visit = Visit("", None, None, KnownUsers(browser_secrets=secrets))
-            judged = circumstances.judge(user, SignIn(way=Way.PASSWORD, amr=["pwd"]), here, visit)
+            judged, _ = starting.judge(user, SignIn(way=Way.PASSWORD, amr=["pwd"]), here, visit)
             assert judged.is_remembered
             browsers.forget_all(user)
 

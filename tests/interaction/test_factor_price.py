@@ -1,0 +1,105 @@
+"""What second factors cost a sign-in in statements, exactly: reads, then writes."""
+
+from typing import Any
+
+from interaction.experience import services as experience
+from tests.support import factors, passkeys
+from tests.support.cast import PASSWORD, World
+from tests.test_query_budgets import Inside, cost
+
+# The experience and the user; the attempt, the user, the attempt again, the session and the audit entry.
+WITHOUT = (2, 5)
+OFF: dict[str, Any] = {"account": {"sign_in_notice": False}}
+RULES = {"enabled": True, "new_browser": False}
+
+
+def change(world: World, *factor_types: str, **settings: Any) -> None:
+    with world.active():
+        experience.change({"mfa": {"factors": list(factor_types)}} | settings)
+
+
+def opened(world: World) -> Inside:
+    """A new browser, of a tenant that the worker knows."""
+    Inside(world).get("/.well-known/openid-configuration")
+    return Inside(world)
+
+
+def price(inside: Inside, user: Any) -> tuple[int, int]:
+    body = {"identifier": user.username, "password": PASSWORD}
+    return cost(lambda: inside.send("/api/interaction/sign-in", body))
+
+
+def test_decision_M13_a_tenant_that_switches_nothing_on_pays_nothing(acme):
+    assert price(opened(acme), acme.user()) == WITHOUT
+
+
+def test_decision_M13_a_user_without_factors_pays_nothing_where_no_policy_asks(acme):
+    change(acme, "Totp", "WebAuthn", "BackupCode", **OFF)
+
+    assert price(opened(acme), acme.user()) == WITHOUT
+
+
+def test_decision_M36_rules_that_are_off_cost_a_user_with_a_factor_nothing(acme):
+    change(acme, "Totp", adaptive_mfa=RULES | {"enabled": False}, **OFF)
+    user = acme.user()
+    factors.enrol(acme, user, two_step=False)
+
+    assert price(opened(acme), user) == WITHOUT
+
+
+def test_decision_M36_rules_cost_a_user_with_a_factor_one_read_and_the_browser(acme):
+    change(acme, "Totp", adaptive_mfa=RULES, **OFF)
+    user = acme.user()
+    factors.enrol(acme, user, two_step=False)
+
+    # The failed sign-ins of a day; the new browser, and whether that is one too many.
+    assert price(opened(acme), user) == (WITHOUT[0] + 2, WITHOUT[1] + 1)
+
+
+def test_decision_M36_a_browser_costs_a_read_and_a_write(acme):
+    change(acme, "Totp")
+    user, inside = acme.user(), opened(acme)
+    new = price(inside, user)
+    for name in [name for name in inside.http.cookies if "session" in name]:
+        del inside.http.cookies[name]
+
+    known = price(inside, user)
+
+    assert new == known == (WITHOUT[0] + 1, WITHOUT[1] + 1)
+
+
+def test_decision_M13_a_second_step_costs_three_reads_and_one_transaction(acme):
+    change(acme, "Totp", **OFF)
+    user, inside = acme.user(), opened(acme)
+    app = factors.enrol(acme, user)
+    first = price(inside, user)
+
+    second = cost(lambda: inside.send(factors.TOTP, {"code": app.code()}))
+
+    # The attempts are counted twice, and what waits replaces the session.
+    assert first == (3, 5)
+    # What waits, the experience and the authenticators.
+    assert second == (3, 7)
+
+
+def test_decision_M49_the_next_step_costs_two_reads(acme):
+    change(acme, "Totp", "BackupCode", **OFF)
+    user, inside = acme.user(), opened(acme)
+    factors.enrol(acme, user)
+    price(inside, user)
+
+    assert cost(lambda: inside.get(factors.NEXT)) == (2, 0)
+
+
+def test_decision_M13_a_passkey_costs_no_read_more_than_it_needs(acme):
+    passkeys.switch_on(acme, "WebAuthn")
+    change(acme, "WebAuthn", **OFF)
+    user, inside, device = acme.user(), opened(acme), passkeys.device()
+    passkeys.enrol(acme, user, device)
+    asked = inside.send(passkeys.OPTIONS, {"ceremony": "sign_in"}).json()["result"]["public_key"]
+
+    found = cost(
+        lambda: inside.send(passkeys.VERIFY, {"ceremony": "sign_in", "credential": device.get(asked)})
+    )
+
+    assert found == (4, 6)
