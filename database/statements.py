@@ -40,6 +40,10 @@ class Prepared:
         self.params: Final = list(params)
         self.database: Final = database
         self.sources: Final = [self.source(param) for param in self.params]
+        # Only PostgreSQL has a cursor for statements that are repeated.
+        self.cursor: Final[Callable[[], CursorWrapper]] = getattr(
+            database, "prepared_cursor", database.cursor
+        )
 
     def execute(self, cursor: CursorWrapper, values: Values) -> None:
         """Execute the statement with these values."""
@@ -124,7 +128,7 @@ class Insert(Statement[Prepared]):
 
         """
         prepared = self.prepared()
-        with prepared.database.cursor() as cursor:
+        with prepared.cursor() as cursor:
             prepared.execute(cursor, vars(row) | values)
         row._state.adding = False  # noqa: SLF001 - as save does
 
@@ -142,7 +146,7 @@ class _SingleStatement(Prepared):
         """Run the statement, and return whether a row was changed."""
         pairs = zip(self.parts, values, strict=True)
         params = [param for part, part_values in pairs for param in part.bind(part_values)]
-        with self.database.cursor() as cursor:
+        with self.cursor() as cursor:
             cursor.execute(self.sql, params)
             return bool(cursor.rowcount)
 
@@ -187,7 +191,7 @@ class AtomicChange(Statement[_SingleStatement]):
     def _run_in_transaction(self, values: Values, rows: Sequence[models.Model]) -> bool:
         with transaction.atomic():
             change = self._change.prepared()
-            with change.database.cursor() as cursor:
+            with change.cursor() as cursor:
                 change.execute(cursor, values)
                 if not cursor.rowcount:
                     return False

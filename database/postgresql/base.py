@@ -4,13 +4,17 @@ import select
 from typing import Any
 
 from django.db.backends.postgresql import base
+from django.db.backends.utils import CursorWrapper
 
 from database.postgresql import timestamps
 from database.postgresql.cursor import Cursor
+from database.postgresql.prepared import PreparedCursor
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's connection, with a cheap test of whether the server has closed it."""
+    """Django's connection, with a cheap check that it is open and a cursor for compiled statements."""
+
+    _prepared_cursor: PreparedCursor | None = None
 
     def get_connection_params(self) -> dict[str, Any]:
         """Return the parameters of new connections."""
@@ -19,6 +23,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
             "cursor_factory": Cursor,
             "context": timestamps.with_fast_timestamps(params["context"]),
         }
+
+    def prepared_cursor(self) -> CursorWrapper:
+        """Return a cursor for a compiled statement. Its result must be read before it is requested again."""
+        self.close_if_health_check_failed()
+        self.ensure_connection()
+        connection: Any = self.connection
+        if connection.prepare_threshold is None:
+            return self.cursor()
+        if self._prepared_cursor is None or self._prepared_cursor.connection is not connection:
+            self._prepared_cursor = PreparedCursor(connection, self.create_cursor)
+        database: Any = self  # the stubs have no ``_prepare_cursor``
+        wrapper: CursorWrapper = database._prepare_cursor(self._prepared_cursor)  # noqa: SLF001
+        return wrapper
 
     def is_usable(self) -> bool:
         """Return whether the connection can be used.

@@ -86,7 +86,7 @@ class _CompiledRows(_TenantStatement, Generic[M]):
         self.model: Final = queryset.model
 
     def fetch(self, values: Values) -> list[M]:
-        with self.database.cursor() as cursor:
+        with self.cursor() as cursor:
             self.execute(cursor, values)
             rows = cursor.fetchall()
         if self.converters:
@@ -135,9 +135,9 @@ class _CompiledValues(_TenantStatement):
 
     def fetch(self, values: Values, start: int, stop: int | None) -> list[tuple[Any, ...]]:
         limit = self.database.ops.limit_offset_sql(start, stop)
-        sql = f"{self.sql} {limit}" if limit else self.sql
-        with self.database.cursor() as cursor:
-            cursor.execute(sql, self.bind(values))
+        # A slice is another statement for each offset.
+        with self.database.cursor() if limit else self.cursor() as cursor:
+            cursor.execute(f"{self.sql} {limit}" if limit else self.sql, self.bind(values))
             rows = cursor.fetchall()
         return list(self.compiler.apply_converters(rows, self.converters)) if self.converters else rows
 
@@ -169,7 +169,7 @@ class _Change(Statement[_TenantStatement]):
     def __call__(self, **values: object) -> int:
         """Run the statement and return the number of rows it changed."""
         prepared = self.prepared()
-        with prepared.database.cursor() as cursor:
+        with prepared.cursor() as cursor:
             prepared.execute(cursor, values)
             return int(cursor.rowcount)
 
@@ -226,6 +226,6 @@ class ConditionalInsert(Statement[_TenantStatement]):
     def __call__(self, row: models.Model, **values: object) -> bool:
         """Insert the row if the query with ``values`` finds one, and return whether it did."""
         prepared = self.prepared()
-        with prepared.database.cursor() as cursor:
+        with prepared.cursor() as cursor:
             prepared.execute(cursor, vars(row) | values)
             return bool(cursor.rowcount)

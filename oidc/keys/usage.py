@@ -68,7 +68,7 @@ class _Insert(Statement[Prepared]):
             "algorithm": algorithm,
             "now": timezone.now(),
         }
-        with prepared.database.cursor() as cursor:
+        with prepared.cursor() as cursor:
             prepared.execute(cursor, values)
             row = cursor.fetchone()
         key_id: UUID | None = SigningKey._meta.pk.to_python(row[0]) if row else None

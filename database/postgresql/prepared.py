@@ -1,0 +1,121 @@
+"""A cursor for compiled statements, which runs them by the names under which psycopg has prepared them.
+
+psycopg's cursors read the statement and choose dumpers and loaders each time, which takes longer than
+sending it. This cursor does so once for a connection, and runs the statement through ``psycopg.pq``. What it
+cannot run by name, a usual cursor executes: the first statement of a transaction, before which psycopg sends
+BEGIN, and a statement that psycopg has not prepared yet.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from psycopg import Connection, Cursor, ProgrammingError, errors, generators
+from psycopg._queries import PostgresQuery
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGresult
+
+# The plan of a statement is out of date after a migration, or its name was deallocated by something else.
+STALE: Final = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
+
+
+@lru_cache(maxsize=1024)
+def _read(sql: str, parameters: int) -> tuple[bytes, list[PyFormat]]:
+    """Return a statement as psycopg sends it, and the formats of its parameters."""
+    query = PostgresQuery(Transformer())
+    query.convert(sql, [None] * parameters)
+    return query.query, [PyFormat.AUTO] * parameters
+
+
+class PreparedCursor:
+    """Executes the statements of a connection one by one. The result of one must be read before the next."""
+
+    def __init__(self, connection: Connection[Any], create_cursor: Callable[[], Cursor[Any]]) -> None:
+        self.connection: Final = connection
+        self._create_cursor: Final = create_cursor
+        self._transformer: Final = Transformer(connection)
+        # psycopg's own record, so names end when psycopg deallocates them: after a rollback, for instance.
+        self._names: Final = connection._prepared._names  # noqa: SLF001
+        self._usual: Cursor[Any] | None = None
+        self._result: PGresult | None = None
+
+    def execute(self, sql: str, params: Sequence[Any]) -> None:
+        """Execute a statement.
+
+        Raises:
+            psycopg.Error: the same errors as from a usual cursor.
+
+        """
+        self.close()
+        try:
+            self._result = self._execute_by_name(sql, params)
+        except STALE:
+            if self.connection.pgconn.transaction_status != TransactionStatus.IDLE:
+                raise
+        if self._result is None:
+            self._usual = self._create_cursor()
+            self._usual.execute(sql, params)
+
+    def _execute_by_name(self, sql: str, params: Sequence[Any]) -> PGresult | None:
+        """Execute a statement that is prepared, and return its result. Return None if it must be prepared."""
+        connection, transformer = self.connection, self._transformer
+        pgconn = connection.pgconn
+        status = pgconn.transaction_status
+        if status != TransactionStatus.INTRANS and not (
+            status == TransactionStatus.IDLE and connection.autocommit
+        ):
+            return None
+        query, formats = _read(sql, len(params))
+        values = transformer.dump_sequence(params, formats)
+        key = (query, transformer.types or ())
+        name = self._names.get(key)
+        if name is None:
+            return None
+        self._names.move_to_end(key)  # the name that was not used for the longest time is deallocated first
+        with connection.lock:
+            pgconn.send_query_prepared(name, values, param_formats=transformer.formats)
+            results: list[PGresult] = connection.wait(generators.execute(pgconn))
+        for result in results:
+            if result.status not in {ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK}:
+                raise errors.error_from_result(result)
+        return results[0]
+
+    @property
+    def rowcount(self) -> int:
+        """The number of rows that were returned or changed; -1 if the statement was not executed."""
+        if self._result is None:
+            return -1 if self._usual is None else self._usual.rowcount
+        if self._result.status == ExecStatus.TUPLES_OK:
+            return self._result.ntuples
+        return self._result.command_tuples or 0
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """Return the first row, or None if there is none."""
+        return next(iter(self.fetchall()), None)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """Return all rows.
+
+        Raises:
+            psycopg.ProgrammingError: the statement returns no rows, or was not executed.
+
+        """
+        if self._usual is not None:
+            return self._usual.fetchall()
+        if self._result is None:
+            raise ProgrammingError("no result available")
+        if self._result.status != ExecStatus.TUPLES_OK:
+            status = (self._result.command_status or b"").decode()
+            raise ProgrammingError(f"the last operation didn't produce records (command status: {status})")
+        self._transformer.set_pgresult(self._result)
+        return self._transformer.load_rows(0, self._result.ntuples, tuple)
+
+    def close(self) -> None:
+        """Forget the result. The cursor can be used again."""
+        if self._usual is not None:
+            self._usual.close()
+            self._usual = None
+        if self._result is not None:
+            self._transformer.set_pgresult(None)
+            self._result = None

@@ -1,0 +1,462 @@
+"""Compiled statements run by their prepared names. What is seen of them is what Django's cursor shows."""
+
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import (
+    DatabaseError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+    connections,
+    models,
+    transaction,
+)
+from django.test.utils import CaptureQueriesContext
+
+import config.urls
+from database.availability import is_unavailable
+from database.postgresql import prepared as module
+from database.postgresql.cursor import Cursor
+from database.statements import Parameter, Prepared, Statement, _SingleStatement
+from tests.support import second
+from tests.support.cast import World
+from tests.support.threads import at_once
+
+pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL prepares")
+
+FAIL = """
+CREATE FUNCTION pg_temp.fail(code text) RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+    IF code <> '' THEN
+        RAISE EXCEPTION USING ERRCODE = code, MESSAGE = 'it failed', CONSTRAINT = 'only_one', DETAIL = 'why';
+    END IF;
+    RETURN 1;
+END $$
+"""
+CODES = (
+    *("23505", "23503", "23514", "22P02", "22001", "42501", "57014"),
+    *("40001", "40P01", "25006", "53300", "0A000"),
+)
+EXAMPLES: dict[type[Any], Any] = {
+    models.UUIDField: UUID(int=7),
+    models.DateTimeField: datetime(2026, 11, 24, tzinfo=UTC),
+    models.DurationField: timedelta(seconds=90),
+    models.BooleanField: True,
+    models.JSONField: {"n": [1]},
+    models.IntegerField: 7,
+    models.CharField: "x",
+    models.TextField: "x",
+    models.BinaryField: b"x",
+}
+
+
+@pytest.fixture
+def own() -> Iterator[Any]:
+    """A connection of the test's own."""
+    made: Any = connection.copy()
+    yield made
+    made.close()
+
+
+def run(database: Any, sql: str, *params: object, opener: str = "prepared_cursor") -> list[tuple[Any, ...]]:
+    with getattr(database, opener)() as cursor:
+        cursor.execute(sql, params)
+        return list(cursor.fetchall())
+
+
+def outcome(database: Any, opener: str, sql: str, params: Any) -> Any:
+    """What a statement returned or raised."""
+    try:
+        with getattr(database, opener)() as cursor:
+            cursor.execute(sql, params)
+            rows: Any = None
+            if " RETURNING " in sql or sql.startswith("SELECT"):
+                rows = cursor.fetchall()
+            return cursor.rowcount, rows
+    except DatabaseError as error:
+        cause: Any = error.__cause__
+        diagnosis = cause.diag
+        facts = (diagnosis.constraint_name, timeless(diagnosis.message_detail or ""), diagnosis.severity)
+        return type(error), timeless(str(error)), type(cause), cause.sqlstate, facts
+
+
+def timeless(text: str) -> str:
+    """The text without moments with microseconds, which the database took from its clock."""
+    return re.sub(r"[0-9-]{10} [0-9:]{8}\.[0-9]+\+00", "now", text)
+
+
+def prepare(database: Any, sql: str, params: Any) -> None:
+    """Prepare a statement without running it, as psycopg does after some runs."""
+    database.prepared_cursor().close()
+    cursor, raw = database._prepared_cursor, database.connection
+    query, formats = module._read(sql, len(params))
+    cursor._transformer.dump_sequence(params, formats)
+    types = cursor._transformer.types or ()
+    name = f"test_{time.monotonic_ns()}".encode()
+    assert raw.pgconn.prepare(name, query, types).error_message == b""
+    raw._prepared._names[query, types] = name
+
+
+@pytest.fixture
+def usual(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The statements that Django's cursor executes."""
+    found: list[Any] = []
+    execute = Cursor.execute
+
+    def note(cursor: Cursor, sql: Any, *others: Any, **named: Any) -> Any:
+        found.append(sql)
+        return execute(cursor, sql, *others, **named)
+
+    monkeypatch.setattr(Cursor, "execute", note)
+    return found
+
+
+def test_a_repeated_statement_runs_by_its_name(own, usual):
+    """Fails if a release of psycopg keeps what it has prepared elsewhere."""
+    results = [run(own, "SELECT %s::int + 1", 7) for _ in range(9)]
+
+    assert results == [[(8,)]] * 9
+    assert usual.count("SELECT %s::int + 1") == 4
+
+
+def test_values_of_other_types_and_none_are_other_statements(own):
+    for _ in range(6):
+        for value in (7, 2**40, "7", None, UUID(int=7), EXAMPLES[models.DateTimeField]):
+            ((shown,),) = run(own, "SELECT %s::text", value)
+            ((expected,),) = run(own, "SELECT %s::text", value, opener="cursor")
+            assert shown == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "23505",
+        "23503",
+        "23514",
+        "22P02",
+        "22001",
+        "42501",
+        "57014",
+        "40001",
+        "40P01",
+        "25006",
+        "53300",
+        "0A000",
+    ],
+)
+@pytest.mark.parametrize("is_atomic", [False, True])
+def test_errors_are_those_of_the_usual_cursor(own, usual, code, is_atomic):
+    sql, found = "SELECT pg_temp.fail(%s)", []
+    with own.cursor() as cursor:
+        cursor.execute(FAIL)
+    for opener in ("cursor", "prepared_cursor"):
+        for _ in range(5):
+            run(own, sql, "", opener=opener)
+        usual.clear()
+        own.set_autocommit(not is_atomic)
+        run(own, "SELECT 1")
+        found.append(outcome(own, opener, sql, [code]))
+        found[-1] = (*found[-1], own.errors_occurred)
+        own.rollback() if is_atomic else None
+        own.set_autocommit(True)
+        own.errors_occurred = False
+
+    by_django, by_name = found
+    assert by_django == by_name
+    assert by_name[3] == code
+    assert (sql in usual) is (code == "0A000" and not is_atomic)  # that one is prepared again
+
+
+def test_an_integrity_error_names_its_constraint(acme, own):
+    insert = "INSERT INTO tenants_tenant SELECT * FROM tenants_tenant WHERE slug = %s"
+    found = []
+    for opener in ("cursor", "prepared_cursor"):
+        prepare(own, insert, [acme.tenant.slug])
+        found.append(outcome(own, opener, insert, [acme.tenant.slug]))
+
+    assert found[0] == found[1]
+    assert found[0][4][0] == "tenants_tenant_pkey"
+
+
+def test_a_standby_is_unavailable(own):
+    write = "UPDATE tenants_tenant SET slug = slug WHERE slug = %s"
+    prepare(own, write, ["nobody"])
+    with own.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+
+    with pytest.raises(DatabaseError) as raised:
+        run(own, write, "nobody")
+
+    assert is_unavailable(raised.value)
+
+
+def test_a_statement_that_takes_too_long_is_cancelled(own):
+    prepare(own, "SELECT pg_sleep(%s)", [20])
+    with own.cursor() as cursor:
+        cursor.execute("SET statement_timeout = '100ms'")
+
+    for _ in range(2):
+        with pytest.raises(OperationalError, match="statement timeout"):
+            run(own, "SELECT pg_sleep(%s)", 20)
+
+    assert run(own, "SELECT %s::int", 1) == [(1,)]
+
+
+def test_ctrl_c_ends_a_statement_and_not_the_connection(own):
+    prepare(own, "SELECT pg_sleep(%s)", [20])
+    before = run(own, "SELECT pg_backend_pid()")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    started = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(own, "SELECT pg_sleep(%s)", 20)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+    assert time.monotonic() - started < 10
+    assert run(own, "SELECT pg_backend_pid()") == before
+
+
+@pytest.mark.parametrize("command", ["DISCARD ALL", "DEALLOCATE ALL"])
+def test_names_that_something_else_deallocated_are_prepared_again(own, command):
+    for _ in range(6):
+        run(own, "SELECT %s::int", 1)
+    own.connection.pgconn.exec_(command.encode())  # psycopg does not see it
+
+    assert [run(own, "SELECT %s::int", 1) for _ in range(9)] == [[(1,)]] * 9
+
+
+def test_in_a_transaction_a_deallocated_name_is_an_error_as_before(own):
+    for opener in ("cursor", "prepared_cursor"):
+        for _ in range(6):
+            run(own, "SELECT %s::int", 1, opener=opener)
+        own.set_autocommit(False)
+        run(own, "SELECT 2")
+        own.connection.pgconn.exec_(b"DEALLOCATE ALL")
+        with pytest.raises(ProgrammingError, match="does not exist"):
+            run(own, "SELECT %s::int", 1, opener=opener)
+        own.rollback()
+        own.set_autocommit(True)
+
+        assert run(own, "SELECT %s::int", 1, opener=opener) == [(1,)]
+
+
+def test_a_migration_spoils_no_statement(own):
+    read, other = "SELECT word FROM spoiled WHERE word <> %s", connection.copy()
+    with other.cursor() as migration:
+        migration.execute("CREATE TABLE spoiled (word varchar(8))")
+        try:
+            for size in (9, 10):
+                for _ in range(6):
+                    assert run(own, read, "x") == []
+                migration.execute(f"ALTER TABLE spoiled ALTER word TYPE varchar({size})")
+            assert run(own, read, "x") == []
+        finally:
+            migration.execute("DROP TABLE spoiled")
+    other.close()
+
+
+def test_a_connection_that_was_ended_is_replaced(own):
+    for _ in range(6):
+        ((pid,),) = run(own, "SELECT pg_backend_pid() + %s", 0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 1000)", [pid])
+
+    with pytest.raises(OperationalError):
+        run(own, "SELECT pg_backend_pid() + %s", 0)
+    own.close_if_unusable_or_obsolete()  # as at the end of each request
+
+    pids = {run(own, "SELECT pg_backend_pid() + %s", 0)[0][0] for _ in range(6)}
+    assert len(pids) == 1
+    assert pid not in pids
+
+
+class TestTransactions:
+    """Those of Django: the first statement begins one, an error breaks it, and savepoints undo."""
+
+    INSERT = "INSERT INTO noted VALUES (%s)"
+
+    @pytest.fixture
+    def noted(self) -> Iterator[Any]:
+        database: Any = connections["default"]
+        with database.cursor() as cursor:
+            cursor.execute("CREATE TEMPORARY TABLE noted (number int PRIMARY KEY)")
+        yield database
+        with database.cursor() as cursor:
+            cursor.execute("DROP TABLE noted")
+
+    @staticmethod
+    def note(database: Any, number: int) -> int:
+        with database.prepared_cursor() as cursor:
+            cursor.execute(TestTransactions.INSERT, [number])
+            return int(cursor.rowcount)
+
+    @staticmethod
+    def noted_numbers(database: Any) -> list[int]:
+        return sorted(number for (number,) in run(database, "SELECT number FROM noted"))
+
+    def test_what_is_rolled_back_is_undone(self, noted):
+        assert [self.note(noted, number) for number in range(6)] == [1] * 6
+        with suppress(ZeroDivisionError), transaction.atomic():
+            assert [self.note(noted, number) for number in range(10, 16)] == [1] * 6
+            raise ZeroDivisionError
+        with transaction.atomic():
+            self.note(noted, 20)
+            with suppress(DatabaseError), transaction.atomic():
+                self.note(noted, 21)
+                self.note(noted, 20)
+            self.note(noted, 22)
+
+        assert self.noted_numbers(noted) == [*range(6), 20, 22]
+
+    def test_the_first_statement_begins_a_transaction(self, noted):
+        for number in range(6):
+            self.note(noted, number)
+        with transaction.atomic():
+            self.note(noted, 10)
+            assert not noted.get_autocommit()
+            transaction.set_rollback(True)
+
+        assert self.noted_numbers(noted) == list(range(6))
+
+    def test_a_broken_transaction_runs_nothing(self, noted):
+        with transaction.atomic():
+            with suppress(DatabaseError):
+                self.note(noted, 1)
+                self.note(noted, 1)
+            noted.needs_rollback = True
+            with pytest.raises(transaction.TransactionManagementError):
+                self.note(noted, 2)
+
+    def test_wrappers_and_captured_queries_see_each_statement(self, noted):
+        seen = []
+
+        def wrapper(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+            seen.append((sql, params))
+            return execute(sql, params, many, context)
+
+        with noted.execute_wrapper(wrapper), CaptureQueriesContext(noted) as captured:
+            for number in range(6):
+                self.note(noted, number)
+
+        assert seen == [(self.INSERT, [number]) for number in range(6)]
+        assert [query["sql"] for query in captured] == [self.INSERT % number for number in range(6)]
+
+
+def example(param: Parameter) -> Any:
+    field: Any = param.output_field
+    while field.is_relation:
+        field = field.target_field
+    return next(value for kind, value in EXAMPLES.items() if isinstance(field, kind))
+
+
+def statements() -> dict[str, Statement[Any]]:
+    """All compiled statements of the product, by their names in the code."""
+    assert config.urls.urlpatterns  # every module of the server is imported
+    roots = ("audit.", "identity.", "interaction.", "management.", "oidc.")
+    return {
+        f"{module.__name__}.{name}": value
+        for module in list(sys.modules.values())
+        if getattr(module, "__name__", "").startswith(roots)
+        for name, value in vars(module).items()
+        if isinstance(value, Statement)
+    }
+
+
+def bound(compiled: Prepared) -> list[Any]:
+    parts = compiled.parts if isinstance(compiled, _SingleStatement) else [compiled]
+    values = [
+        {param.name: example(param) for param in part.params if isinstance(param, Parameter)}
+        for part in parts
+    ]
+    return [param for part, named in zip(parts, values, strict=True) for param in part.bind(named)]
+
+
+def test_every_statement_has_the_same_outcome_both_ways(acme: World, usual):
+    database: Any = connection
+    compared = {}
+    with acme.active():
+        for name, statement in statements().items():
+            compiled = statement.prepared()
+            params, found = bound(compiled), []
+            with transaction.atomic():
+                run(database, "SELECT 1")
+                for opener in ("cursor", "prepared_cursor"):
+                    with suppress(DatabaseError), transaction.atomic():
+                        prepare(database, compiled.sql, params)
+                        usual.clear()
+                        found.append(outcome(database, opener, compiled.sql, params))
+                        transaction.set_rollback(True)
+                    assert (compiled.sql in usual) is (opener == "cursor")
+                transaction.set_rollback(True)
+            assert found[0] == found[1], name
+            compared[name] = found[0]
+
+    assert len(compared) > 30
+    assert "oidc.grants.families._of_client" in compared
+
+
+def test_every_column_is_read_the_same_both_ways(acme: World, usual):
+    database: Any = connection
+    acme.application().tokens_for(acme.user())
+    tables = [table for table in database.introspection.table_names() if table != "django_migrations"]
+    rows = 0
+    for table in tables:
+        sql = f'SELECT * FROM "{table}" LIMIT %s'  # noqa: S608 - a name of ours
+        prepare(database, sql, [30])
+        usual.clear()
+        by_name = run(database, sql, 30)
+        assert sql not in usual
+        by_django = run(database, sql, 30, opener="cursor")
+        assert by_name == by_django
+        assert [list(map(type, row)) for row in by_name] == [list(map(type, row)) for row in by_django]
+        rows += len(by_name)
+
+    assert rows > 30
+
+
+class TestServers:
+    def test_without_prepared_statements_django_executes_all(self, usual):
+        own: Any = connection.copy()
+        own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "prepare_threshold": None}
+        for _ in range(6):
+            assert run(own, "SELECT %s::int", 1) == [(1,)]
+        prepared = run(own, "SELECT name FROM pg_prepared_statements")
+        own.close()
+
+        assert usual.count("SELECT %s::int") == 6
+        assert prepared == []
+
+    @pytest.mark.parametrize(
+        "settings",
+        [{"DATABASE_POOL": "2"}, {"DATABASE_PREPARED_STATEMENTS": "false"}],
+        ids=["pool", "without"],
+    )
+    def test_tokens_are_issued(self, acme: World, settings: dict[str, str]):
+        with second.running(**settings) as address:
+            machine = acme.at(address).application("MachineToMachine")
+            client, user = acme.at(address).application(), acme.user()
+
+            def status(_: int) -> set[int]:
+                return {machine.token(grant_type="client_credentials").status_code for _ in range(8)}
+
+            assert at_once(8, status) == [{200}] * 8
+            tokens = client.tokens_for(user)
+            for _ in range(8):
+                assert client.userinfo(tokens["access_token"]).status_code == 200
+                tokens = client.refresh(tokens["refresh_token"]).json()
