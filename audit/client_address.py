@@ -2,7 +2,8 @@
 
 import ipaddress
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -17,16 +18,21 @@ _NO_COUNTRY: Final = "XX"
 
 
 def client_address(request: HttpRequest) -> str:
-    """Return the address of the client.
+    """Return the address of the client of a request."""
+    return get_address(request.META)
+
+
+def get_address(meta: Mapping[str, Any]) -> str:
+    """Return the address of the client. ``meta`` is the environment of a request (PEP 3333).
 
     ``X-Forwarded-For`` is read only if the peer is a trusted proxy. The client is the right-most address in
     it that is not a trusted proxy. A hop that is not an address may come from the client, so it and
     everything before it are ignored. The address is then that of the last valid proxy.
     """
-    address = str(request.META.get("REMOTE_ADDR", ""))
+    address = str(meta.get("REMOTE_ADDR", ""))
     if address not in settings.TRUSTED_PROXIES:
         return address
-    hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    hops = [hop.strip() for hop in meta.get("HTTP_X_FORWARDED_FOR", "").split(",")]
     for hop in reversed([hop for hop in hops if hop]):
         parsed = parse_hop(hop)
         if parsed is None:

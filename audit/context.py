@@ -79,12 +79,17 @@ def set_actor(
     )
 
 
+def clean_user_agent(sent: str) -> str:
+    """Return the user agent of a request as entries store it."""
+    return sent.replace("\0", "")[:_MAX_USER_AGENT]
+
+
 @contextmanager
 def request(*, ip: str, user_agent: str, request_id: str, country: str = "") -> Iterator[None]:
     """Use this client and correlation id for the entries of the block."""
     origin = Origin(
         ip=ip,
-        user_agent=user_agent.replace("\0", "")[:_MAX_USER_AGENT],
+        user_agent=clean_user_agent(user_agent),
         request_id=request_id,
         country=country,
     )

@@ -10,6 +10,7 @@ from audit.events import Event
 from audit.metrics import ENTRIES
 from audit.models import Entry
 from audit.typed import TypedIdentifier
+from database import ids
 from database.statements import Insert
 
 _MAX_TEXT: Final = 256
@@ -39,6 +40,30 @@ def write(new: Entry) -> None:
 def count(written: Entry) -> None:
     """Count an entry in the metrics. Call it if a larger statement wrote the entry with ``INSERT``."""
     ENTRIES.labels(written.key, written.payload.get("result", "success")).inc()
+
+
+def get_columns(written: Entry) -> dict[str, Any]:
+    """Return the columns of an entry, for ``repeat``."""
+    return {name: value for name, value in vars(written).items() if name != "_state"}
+
+
+def repeat(
+    columns: Mapping[str, Any], *, ip: str, user_agent: str, request_id: str, **facts: object
+) -> dict[str, Any]:
+    """Return the columns of a new entry about another request, with the same facts except these."""
+    return {
+        **columns,
+        "id": ids.new(),
+        "ip": ip,
+        "user_agent": context.clean_user_agent(user_agent),
+        "request_id": request_id,
+        "payload": {**columns["payload"], **facts},
+    }
+
+
+def count_repeated(columns: Mapping[str, Any]) -> None:
+    """Count an entry of ``repeat`` in the metrics, when it is written."""
+    ENTRIES.labels(columns["key"], columns["payload"].get("result", "success")).inc()
 
 
 def record_all(event: Event, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -23,6 +23,7 @@ from identity.tenants import middleware as tenants
 from management.observability import metrics
 from oidc.keys.views import get_key_set
 from oidc.provider.discovery import get_document
+from oidc.provider.token import endpoint
 from oidc.public_json import cacheable_json
 
 Environ = dict[str, Any]
@@ -60,6 +61,7 @@ SURFACES: Final[dict[str, Surface]] = {
     "oidc:discovery": _document(get_document),
     "oidc:discovery-below": _document(get_document),
     "oidc:metadata": _document(get_document),
+    "oidc:token": endpoint.repeat,
 }
 
 

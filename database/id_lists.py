@@ -1,4 +1,4 @@
-"""Long lists of ids, sent to the database as one parameter.
+"""Long lists of ids or texts, sent to the database as one parameter.
 
 One parameter for each id would take as much time as the rest of the request.
 """
@@ -10,8 +10,10 @@ from uuid import UUID
 import orjson
 from django.core.exceptions import EmptyResultSet
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import F, Lookup, Q, QuerySet
+from django.db.models import F, Lookup, Q, QuerySet, TextField
 from django.db.models.lookups import In
+
+from database.statements import Parameter
 
 
 class Among(Lookup):
@@ -30,6 +32,36 @@ class Among(Lookup):
         return f"{sql} IN (SELECT value FROM json_each(%s))", [*params, as_json(self.rhs)]  # noqa: S608 - no outside value
 
 
+class AmongTexts(Lookup):
+    """Whether a column has one of the texts of a ``Parameter`` whose field is ``TextList``."""
+
+    prepare_rhs = False
+    lookup_name = "among_texts"
+
+    def as_sql(self, compiler: Any, connection: BaseDatabaseWrapper) -> Any:
+        """Compile for PostgreSQL or SQLite."""
+        sql, params = self.process_lhs(compiler, connection)
+        if connection.vendor == "postgresql":
+            return f"{sql} = ANY(%s::text[])", [*params, self.rhs]
+        return f"{sql} IN (SELECT value FROM json_each(%s))", [*params, self.rhs]  # noqa: S608 - no outside value
+
+
+class TextList(TextField):  # type: ignore[type-arg]  # it is not generic at run time
+    """A list of texts as the parameter of a statement."""
+
+    def get_db_prep_save(self, value: Iterable[str], connection: BaseDatabaseWrapper) -> str:
+        """Return an array literal for PostgreSQL, and a JSON array for SQLite."""
+        if connection.vendor == "postgresql":
+            return f"{{{','.join(map(_quote, value))}}}"
+        return orjson.dumps(list(value)).decode()
+
+
+def _quote(text: str) -> str:
+    """Return a text as an element of an array literal."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 class AmongSelected(In):
     """Whether a column has one of the ids that a query selects.
 
@@ -45,6 +77,11 @@ class AmongSelected(In):
 def among(column: str, pks: Iterable[UUID]) -> Q:
     """Return the condition that a column has one of these ids."""
     return Q(Among(F(column), tuple(pks)))
+
+
+def among_texts(column: str, texts: Parameter) -> Q:
+    """Return the condition that a column has one of the texts of a parameter."""
+    return Q(AmongTexts(F(column), texts))
 
 
 def among_selected(column: str, selected: QuerySet[Any, Any]) -> Q:

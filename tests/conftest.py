@@ -14,7 +14,7 @@ from httpx._transports import default as transports
 from playwright.sync_api import Browser
 
 from identity.users import passwords
-from tests.support import both_ways, budgets, cast, openid, second, server
+from tests.support import both_ways, budgets, cast, comparison, openid, second, server
 from tests.support import chromium as installed
 from tests.support.openid import OpenIDProvider
 from tests.support.screens import Screens
@@ -49,10 +49,11 @@ def browsers() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def address(database: None) -> Iterator[str]:
     """The server, run as in production."""
-    with server.running() as address:
+    with server.running(**{comparison.FILE: str(comparison.SEEN)}) as address:
         yield address
     exceeded = budgets.exceeded()
     assert not exceeded, "\n".join(exceeded)
+    assert comparison.differences() == []
 
 
 @pytest.fixture(scope="session")

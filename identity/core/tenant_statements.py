@@ -225,7 +225,11 @@ class ConditionalInsert(Statement[_TenantStatement]):
 
     def __call__(self, row: models.Model, **values: object) -> bool:
         """Insert the row if the query with ``values`` finds one, and return whether it did."""
+        return self.execute(vars(row) | values)
+
+    def execute(self, values: Values) -> bool:
+        """Insert the row with these values of columns if the query finds one, and return whether it did."""
         prepared = self.prepared()
         with prepared.cursor() as cursor:
-            prepared.execute(cursor, vars(row) | values)
+            prepared.execute(cursor, values)
             return bool(cursor.rowcount)

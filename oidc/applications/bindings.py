@@ -4,13 +4,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import Exact
 from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
 from database import ids
-from database.id_lists import among
+from database.id_lists import among, among_texts
 from database.statements import Parameter
 from identity.core import records
 from identity.core.assignments import Assignment
@@ -158,6 +160,20 @@ def get_resource_scopes(binding: OrganizationApplication, resource_id: UUID) -> 
     roles = OrganizationApplicationRole.objects.filter(binding=binding).values("role_id")
     scope_ids = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")
     return Scope.objects.filter(resource=resource_id, pk__in=scope_ids)
+
+
+def is_granted_exactly(
+    granted: QuerySet[Scope], resource_id: Parameter, names: Parameter, number: Parameter
+) -> Q:
+    """Return the condition that ``granted`` are the ``number`` scopes of a resource with these names.
+
+    ``names`` is a parameter for ``among_texts``.
+    """
+    named = among_texts("name", names)
+    expected = granted.filter(named, resource=resource_id)
+    counted = expected.order_by().values("resource").annotate(number=Count("pk")).values("number")
+    others = granted.exclude(pk__in=expected.values("pk"))
+    return Q(~Exists(others)) & Q(Exact(Coalesce(Subquery(counted), Value(0)), number))
 
 
 def is_granted(indicator: str | Parameter, names: frozenset[str]) -> Exists:

@@ -5,17 +5,19 @@ own. They are read only when a presented secret is not the first one.
 """
 
 import secrets
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
 from database.clock import DatabaseNow
+from database.statements import Parameter
 from identity.core import audit_facts
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Gone
@@ -153,25 +155,46 @@ def remove_further(application: Application) -> None:
     ApplicationSecret.objects.filter(application=application).delete()
 
 
-def is_valid(application: Application, secret: str) -> bool:
-    """Compare a presented secret with the stored digests, each in constant time.
+@dataclass(frozen=True, slots=True)
+class StoredSecret:
+    """A secret of an application. ``row_id`` is None for the first one."""
 
-    A digest made with an older key of ENCRYPTION_KEYS is renewed, so that the key can be removed.
+    digest: str
+    row_id: UUID | None = None
+
+
+def find(application: Application, secret: str) -> StoredSecret | None:
+    """Compare a presented secret with the stored digests, each in constant time. Return the one that matches.
+
+    A digest made with an older key of ENCRYPTION_KEYS is renewed, so that the key can be removed. The old one
+    is returned.
     """
     stored = application.secret_digest
     if keyring.matches(secret, stored, purpose=PURPOSE):
         if not keyring.is_current(stored):
             _renew(Application.objects.filter(pk=application.pk), "secret_digest", stored, secret)
-        return True
+        return StoredSecret(stored)
     if not application.has_further_secrets:
-        return False
+        return None
     good = _good_ones.all(application_id=application.pk)
     # All are compared, so that the time does not tell which one matches.
     matching = [row for row in good if keyring.matches(secret, row.digest, purpose=PURPOSE)]
     for row in matching:
         if not keyring.is_current(row.digest):
             _renew(ApplicationSecret.objects.filter(pk=row.pk), "digest", row.digest, secret)
-    return bool(matching)
+    return StoredSecret(matching[0].digest, matching[0].pk) if matching else None
+
+
+def digest(secret: str) -> str:
+    """Return the digest of a presented secret, as a current one is stored."""
+    return keyring.digest(secret, purpose=PURPOSE)
+
+
+def is_stored(row_id: Parameter, digest: Parameter) -> Exists:
+    """Return the condition that an application has a further secret, which has not expired."""
+    return Exists(
+        ApplicationSecret.objects.filter(_GOOD, pk=row_id, digest=digest, application=OuterRef("pk"))
+    )
 
 
 def _renew(row: QuerySet[Any], column: str, stored: str, secret: str) -> None:

@@ -13,18 +13,29 @@ from identity.core import tenancy
 from identity.organizations import memberships
 from identity.organizations.models import Membership
 from identity.resources.custom_claims import Declaration
-from identity.resources.models import Resource, Scope
+from identity.resources.models import Resource
 from identity.users.models import User
-from oidc.applications import bindings
-from oidc.applications.models import OrganizationApplication
 from oidc.grants.consents import ConsentRequest, GrantedConsent
 from oidc.provider import granted_scopes, target_demands
-from oidc.provider.client_authentication import Client
-from oidc.provider.errors import InvalidRequest, UnauthorizedClient
+from oidc.provider.errors import InvalidRequest
 from oidc.provider.scopes import NEWER, RESERVED
 from oidc.provider.target_demands import Strength
 
-_UNKNOWN: Final = "The {} is unknown, or not for this client."
+UNKNOWN: Final = "The {} is unknown, or not for this client."
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The rows from which the target of an application's own token follows.
+
+    The application's roles grant exactly the scopes ``names`` of this resource: among all its scopes
+    or, if ``is_of_resource``, among those of the resource.
+    """
+
+    resource_id: UUID
+    resource_version: int
+    names: tuple[str, ...]
+    is_of_resource: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,8 @@ class Target:
 
     ``consent_id`` is the row of the consent on which a third-party application's token depends.
     ``signing_alg`` is the algorithm that the resource names, or empty for the tenant's default.
-    The resource asks for ``claims`` and ``custom_claims``.
+    The resource asks for ``claims`` and ``custom_claims``. ``basis`` is set if the target of an application's
+    token follows from it and the application alone.
     """
 
     audience: str | list[str]
@@ -45,6 +57,7 @@ class Target:
     signing_alg: str = ""
     claims: tuple[str, ...] = ()
     custom_claims: tuple[Declaration, ...] = ()
+    basis: Basis | None = None
 
 
 def resolve_for_user(  # noqa: PLR0913 - what a target depends on
@@ -65,10 +78,10 @@ def resolve_for_user(  # noqa: PLR0913 - what a target depends on
             member, with the same message for all of these; or it requires a stronger sign-in.
 
     """
-    api = _get_resource(resource) if resource else None
+    api = get_resource(resource) if resource else None
     membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
     if organization_id and membership is None:
-        raise InvalidRequest(_UNKNOWN.format("organization_id"))
+        raise InvalidRequest(UNKNOWN.format("organization_id"))
     available = _get_available_names(user, api, membership)
     if consent is not None:
         available &= _get_consented_scopes(consent, api, membership)
@@ -78,13 +91,13 @@ def resolve_for_user(  # noqa: PLR0913 - what a target depends on
         # Userinfo accepts this token, and must not take a permission for consent to an identity scope.
         available = available.difference(NEWER)
     return Target(
-        audience=_build_audience(api, membership.organization_id if membership else None),
+        audience=build_audience(api, membership.organization_id if membership else None),
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
-        scopes=_select_scopes(available, requested),
+        scopes=select_scopes(available, requested),
         organization_id=membership.organization_id if membership else None,
         organization_is_admin=bool(membership and membership.is_admin),
         consent_id=_get_consent_id(consent, membership),
-        **_get_settings(api),
+        **get_settings(api),
     )
 
 
@@ -100,9 +113,9 @@ def _get_consented_scopes(
     at_api = consent.resources.get(api.pk) if api else None
     in_organization = consent.organizations.get(membership.organization_id) if membership else None
     if api and at_api is None:
-        raise InvalidRequest(_UNKNOWN.format("resource"))
+        raise InvalidRequest(UNKNOWN.format("resource"))
     if membership and in_organization is None:
-        raise InvalidRequest(_UNKNOWN.format("organization_id"))
+        raise InvalidRequest(UNKNOWN.format("organization_id"))
     granted = at_api or in_organization
     return granted.scopes if granted else frozenset()
 
@@ -120,7 +133,7 @@ def build_consent_request(
     """Return what a user is asked to agree to: identity scopes, and the scopes of the target."""
     api = granted_scopes.find_resource(resource) if resource else None
     membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
-    names = _select_scopes(_get_available_names(user, api, membership), requested)
+    names = select_scopes(_get_available_names(user, api, membership), requested)
     organization = membership.organization_id if membership else None
     if api is None:
         return ConsentRequest(identity, organization_id=organization, organization_scopes=names)
@@ -139,50 +152,7 @@ def _get_available_names(user: User, api: Resource | None, membership: Membershi
     return available
 
 
-def resolve_for_application(
-    client: Client, requested: list[str], *, resource: str, organization_id: str
-) -> Target:
-    """Return the target of an application's own token.
-
-    Raises:
-        InvalidRequest: the resource is unknown, or the requested scopes belong to several.
-        UnauthorizedClient: the application is not bound to the organization.
-
-    """
-    if organization_id:
-        return _resolve_in_organization(client, requested, resource, organization_id)
-    if not resource and not client.has_roles:
-        return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
-    if resource:
-        api = _get_resource(resource)
-        return _build_target(api, granted_scopes.of_application(client.application.pk, api.pk), requested)
-    granted = bindings.get_scopes(client.application.pk).select_related("resource")
-    return _infer_target(list(granted), requested)
-
-
-def _infer_target(granted: list[Scope], requested: list[str]) -> Target:
-    """Return the target of a request without ``resource``: the resource that all its scopes belong to."""
-    matching = [scope for scope in granted if scope.name in requested] if requested else granted
-    indicators = {scope.resource.indicator for scope in matching}
-    if len(indicators) > 1 and requested:
-        raise InvalidRequest("The scopes belong to several resources: say which with resource.")
-    if len(indicators) != 1:
-        return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
-    api = matching[0].resource
-    names = {scope.name for scope in matching}
-    return _build_target(api, names, requested)
-
-
-def _build_target(api: Resource, names: set[str], requested: list[str]) -> Target:
-    return Target(
-        audience=api.indicator,
-        lifetime=api.access_token_ttl,
-        scopes=_select_scopes(names, requested),
-        **_get_settings(api),
-    )
-
-
-def _get_settings(api: Resource | None) -> dict[str, Any]:
+def get_settings(api: Resource | None) -> dict[str, Any]:
     """Return the algorithm and the claims that an API asks for, as parameters of ``Target``."""
     if api is None:
         return {}
@@ -193,25 +163,7 @@ def _get_settings(api: Resource | None) -> dict[str, Any]:
     }
 
 
-def _resolve_in_organization(
-    client: Client, requested: list[str], resource: str, organization_id: str
-) -> Target:
-    try:
-        binding: OrganizationApplication = bindings.get_binding(organization_id, str(client.application.pk))
-    except bindings.NotBound:
-        raise UnauthorizedClient(_UNKNOWN.format("organization_id")) from None
-    api = _get_resource(resource) if resource else None
-    granted = bindings.get_resource_scopes(binding, api.pk) if api else bindings.get_permissions(binding)
-    return Target(
-        audience=_build_audience(api, binding.organization_id),
-        lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
-        scopes=_select_scopes(set(granted.values_list("name", flat=True)), requested),
-        organization_id=binding.organization_id,
-        **_get_settings(api),
-    )
-
-
-def _get_resource(indicator: str) -> Resource:
+def get_resource(indicator: str) -> Resource:
     """Return the resource with this indicator.
 
     Raises:
@@ -220,11 +172,11 @@ def _get_resource(indicator: str) -> Resource:
     """
     resource = granted_scopes.find_resource(indicator)
     if resource is None:
-        raise InvalidRequest(_UNKNOWN.format("resource"))
+        raise InvalidRequest(UNKNOWN.format("resource"))
     return resource
 
 
-def _build_audience(api: Resource | None, organization_id: UUID | None) -> str | list[str]:
+def build_audience(api: Resource | None, organization_id: UUID | None) -> str | list[str]:
     if api is not None:
         return api.indicator
     issuer = tenancy.active().issuer
@@ -233,7 +185,7 @@ def _build_audience(api: Resource | None, organization_id: UUID | None) -> str |
     return [issuer, f"urn:service:organization:{organization_id}"]
 
 
-def _select_scopes(available: set[str], requested: list[str]) -> tuple[str, ...]:
+def select_scopes(available: set[str], requested: list[str]) -> tuple[str, ...]:
     """Return the available scopes that were requested, or all available ones if none was.
 
     A scope with a reserved name is never granted. RFC 9068 section 3: what a token authorizes must not be

@@ -62,13 +62,17 @@ GROUPS: Final = {
         (
             "oidc/provider/client_authentication.py",
             "oidc/provider/client_failures.py",
-            "oidc/provider/token/client_cache.py",
+            "oidc/provider/token/plan_conditions.py",
+            "oidc/provider/token/plans.py",
+            "oidc/provider/token/repeated.py",
         ),
         (
             "tests/oidc/test_client_authentication.py",
             "tests/oidc/test_client_failures.py",
             "tests/oidc/test_client_credentials.py",
+            "tests/oidc/test_issuing_plans.py",
             "tests/oidc/test_races.py",
+            "tests/properties/test_issuing_plans.py",
         ),
     ),
     "checks": (
@@ -86,6 +90,7 @@ GROUPS: Final = {
     ),
     "targets": (
         (
+            "oidc/provider/application_target.py",
             "oidc/provider/target.py",
             "oidc/provider/grant_consent.py",
             "identity/organizations/memberships.py",

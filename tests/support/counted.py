@@ -19,6 +19,7 @@ from config import wsgi
 from identity.core import records, tenancy
 from identity.tenants import middleware
 from identity.tenants.middleware import put_prefix_first, split_prefix
+from tests.support import compared
 
 FILE = "TEST_STATEMENTS_FILE"
 _NOT_COUNTED = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
@@ -54,6 +55,13 @@ def _find_uncounted(slug: str) -> tenancy.ActiveTenant:
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    if compared.is_compared(environ):
+        _request.statements = 0
+        return compared.serve(environ, start_response, _counted)
+    return _counted(environ, start_response)
+
+
+def _counted(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     _request.__dict__.clear()
     _request.route, _request.statements = "", 0
     with connection.execute_wrapper(_count):

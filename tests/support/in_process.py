@@ -3,19 +3,26 @@
 A state machine makes thousands of requests, and a test that breaks the product on purpose has to reach it.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import httpx
 from django.core.handlers.wsgi import WSGIHandler
 
+from config import surfaces
 from tests.support.cast import Browser, World
 
 
 @cache
+def _handler() -> WSGIHandler:
+    return WSGIHandler()
+
+
+@cache
 def _transport() -> httpx.WSGITransport:
-    return httpx.WSGITransport(app=WSGIHandler(), raise_app_exceptions=True)
+    return httpx.WSGITransport(app=_handler(), raise_app_exceptions=True)
 
 
 def new_client() -> httpx.Client:
@@ -23,12 +30,23 @@ def new_client() -> httpx.Client:
     return httpx.Client(transport=_transport())
 
 
+def _surfaces_first(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    answer = surfaces.serve(environ)
+    if answer is None:
+        return _handler()(environ, start_response)
+    start_response(surfaces.get_status_line(answer), list(answer.headers.items()))
+    return (answer.body,)
+
+
 @dataclass(frozen=True)
 class InProcessWorld(World):
-    """The same tenant as another world's; its browsers and applications ask this process."""
+    """The same tenant as another world's; its browsers and applications ask this process.
+
+    Django's handler serves all requests, as those that no surface serves.
+    """
 
     @classmethod
-    def of(cls, world: World) -> "InProcessWorld":
+    def of(cls, world: World) -> Self:
         return cls(world.tenant, world.address)
 
     def browser(self) -> Browser:
@@ -42,4 +60,13 @@ class InProcessWorld(World):
 
     def _ask(self, method: str, path: str, options: dict[str, Any]) -> httpx.Response:
         with new_client() as client:
+            return client.request(method, f"{self.address}{path}", **options)
+
+
+@dataclass(frozen=True)
+class SurfacesWorld(InProcessWorld):
+    """The same, with surfaces: a request for which there is an issuing plan is answered by the plan."""
+
+    def _ask(self, method: str, path: str, options: dict[str, Any]) -> httpx.Response:
+        with httpx.Client(transport=httpx.WSGITransport(app=_surfaces_first)) as client:
             return client.request(method, f"{self.address}{path}", **options)

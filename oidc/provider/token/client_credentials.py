@@ -6,11 +6,17 @@ from oauthlib.oauth2 import ClientCredentialsGrant
 
 from audit import log
 from audit.events import Event
-from oidc.provider import client_authentication, target
+from oidc.provider import application_target, client_authentication
 from oidc.provider.grant_context import GrantContext
-from oidc.provider.token import client_cache, signing_key
+from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
-from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
+from oidc.provider.token.request import (
+    AuthenticatedClient,
+    FoundClient,
+    Granted,
+    Repeatable,
+    TokenRequest,
+)
 
 PARAMETERS: Final = frozenset(("scope", "resource", "organization_id"))
 FLOW: Final = ClientCredentialsGrant
@@ -18,9 +24,7 @@ EVENT: Final = Event.TOKEN_EXCHANGE
 
 
 def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
-    """Return the client with this id, from the cache if the request may use the cache."""
-    if request.may_use_cache and (cached := client_cache.find(client_id)):
-        return FoundClient(cached, is_cached=True)
+    """Return the client with this id."""
     client = client_authentication.find(client_id)
     return FoundClient(client) if client else None
 
@@ -31,7 +35,6 @@ def handle(client: AuthenticatedClient) -> Granted:
     Raises:
         errors.InvalidRequest: the resource is unknown, or the scopes belong to several resources.
         errors.UnauthorizedClient: the application is not bound to the organization.
-        client_cache.Outdated: the client is cached and has changed.
         SigningKey.DoesNotExist: the signing key was deleted; nothing was granted.
 
     """
@@ -40,7 +43,7 @@ def handle(client: AuthenticatedClient) -> Granted:
         application=client.client.application,
         key_id=client.client.active_key_id,
         scopes=(),
-        target=target.resolve_for_application(
+        target=application_target.resolve(
             client.client,
             request["scope"].split(),
             resource=request["resource"],
@@ -49,9 +52,5 @@ def handle(client: AuthenticatedClient) -> Granted:
     )
     context = signing_key.reserve(context)
     entry = new_entry(client, context)
-    if client.is_cached:
-        client_cache.write_if_unchanged(entry, client.client, context)
-    else:
-        log.write(entry)
-        client_cache.add(client.client)
-    return Granted(context)
+    log.write(entry)
+    return Granted(context, repeatable=Repeatable(client.client, entry))

@@ -3,17 +3,28 @@
 ``engine`` has oauthlib call the three in the middle, through the hooks of ``Validator``. Between them
 oauthlib makes its own checks: that a code or refresh token was sent, and that the PKCE verifier belongs to
 the challenge.
+
+When a request for client credentials has passed all steps, ``make_plan`` keeps what was decided. ``repeat``
+answers the next request with the same bytes from it (see ``plans``). All other requests pass all steps.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 
+from audit.client_address import get_address
+from identity.http.answers import Answer
 from oidc.grants import families
 from oidc.provider import client_authentication, custom_claims, errors, parameters, tokens
 from oidc.provider.error_responses import oauth_json
-from oidc.provider.token import authorization_code, client_cache, client_credentials, refresh_token
+from oidc.provider.token import (
+    authorization_code,
+    client_credentials,
+    plans,
+    refresh_token,
+    repeated,
+)
 from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, TokenRequest
 
 GRANTS: Final[Mapping[str, Grant]] = {
@@ -21,6 +32,12 @@ GRANTS: Final[Mapping[str, Grant]] = {
     "refresh_token": refresh_token,
     "client_credentials": client_credentials,
 }
+_HEADERS: Final = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-store",
+    "Pragma": "no-cache",
+    "Vary": "Origin",
+}  # of an answer to a request without an Origin
 _UNSUPPORTED: Final = f"grant_type must be one of {', '.join(GRANTS)}."
 
 
@@ -60,21 +77,17 @@ def authenticate_client(request: TokenRequest) -> AuthenticatedClient:
     Raises:
         errors.InvalidClient: the client is unknown, or its credentials are wrong.
         errors.InvalidRequest: both the header and the body have a secret.
-        client_cache.Outdated: the credentials are wrong for a cached client, which may have changed.
 
     """
     credentials = client_authentication.read_credentials(request.authorization, request.parameters)
     found = request.grant.find_client(request, credentials.client_id)
     if found is None or not client_authentication.is_authentic(found.client, credentials):
-        if found and found.is_cached:
-            raise client_cache.Outdated
         raise errors.InvalidClient(client_id=credentials.client_id)
     return AuthenticatedClient(
         request,
         found.client,
         found.presented,
         is_proven=client_authentication.is_proof_needed(found.client, credentials),
-        is_cached=found.is_cached,
     )
 
 
@@ -119,3 +132,28 @@ def build_answer(granted: Granted) -> HttpResponse:
 
 
 STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_grant, build_answer)
+
+
+def make_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None:
+    """Keep what was decided about a request that has passed all steps, if ``repeat`` may use it."""
+    if granted.repeatable and (sent := repeated.parse(http.META, http.body)):
+        plans.add(sent, granted, answer.content)
+
+
+def repeat(environ: dict[str, Any], request_id: str) -> Answer | None:
+    """Answer a request by its plan, without the steps. Return None if it must pass all steps.
+
+    ``environ`` is that of WSGI. The body can be read again.
+    """
+    sent = repeated.read(environ)
+    plan = plans.find(sent) if sent else None
+    if sent is None or plan is None:
+        return None
+    body = plans.issue(
+        plan,
+        sent,
+        ip=get_address(environ),
+        user_agent=environ.get("HTTP_USER_AGENT", ""),
+        request_id=request_id,
+    )
+    return Answer(body, _HEADERS) if body else None

@@ -3,7 +3,6 @@
 oauthlib has a class for each grant, which calls the hooks of ``Validator`` in the order of the RFC.
 """
 
-from dataclasses import replace
 from typing import Any, Final
 
 from django.db import IntegrityError
@@ -13,7 +12,6 @@ from oauthlib.oauth2 import OAuth2Error
 from oidc.keys.models import SigningKey
 from oidc.provider import client_failures, oauthlib_errors
 from oidc.provider.errors import InvalidClient, InvalidGrant, OAuthError
-from oidc.provider.token.client_cache import Outdated
 from oidc.provider.token.endpoint import GRANTS, handle_grant
 from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, Stage, TokenRequest
 from oidc.provider.validator import Validator
@@ -29,9 +27,9 @@ def run(request: TokenRequest) -> Granted:
     """
     try:
         return _run(request)
-    except (Outdated, SigningKey.DoesNotExist):
-        # Nothing was granted. The signing key was deleted before it could sign, or the cache was outdated.
-        return _run(replace(request, may_use_cache=False))
+    except SigningKey.DoesNotExist:
+        # Nothing was granted. The signing key was deleted before it could sign.
+        return _run(request)
 
 
 def _run(request: TokenRequest) -> Granted:
@@ -81,13 +79,10 @@ def _record(error: OAuthError, request: TokenRequest, stage: Stage) -> None:
     """Count a failure and record it in the audit log.
 
     Raises:
-        Outdated: the client is cached, so the failure does not count.
         limits.TooMany: there were too many failures.
 
     """
     client = stage if isinstance(stage, AuthenticatedClient) else None
-    if client and client.is_cached:
-        raise Outdated
     application = client.client.application if client else None
     client_failures.record(
         request.grant.EVENT,

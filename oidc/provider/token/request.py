@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from audit.events import Event
+from audit.models import Entry
 from oidc.grants.models import RefreshFamily
 from oidc.provider.client_authentication import Client
 from oidc.provider.grant_context import GrantContext
@@ -14,15 +15,13 @@ from oidc.provider.grant_context import GrantContext
 class TokenRequest:
     """A parsed token request. ``parameters`` has those that its grant reads, without empty ones.
 
-    ``may_use_cache`` tells whether the client may be read from ``client_cache``. ``is_trial`` says that the
-    operators' site redeems the code of a trial; requests over HTTP never have it.
+    ``is_trial`` says that the operators' site redeems the code of a trial; requests over HTTP never have it.
     """
 
     grant_type: str
     grant: "Grant"
     parameters: Mapping[str, str]
     authorization: str | None
-    may_use_cache: bool = True
     is_trial: bool = False
 
     def __getitem__(self, name: str) -> str:
@@ -39,7 +38,6 @@ class FoundClient:
 
     client: Client
     presented: object = None
-    is_cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +52,26 @@ class AuthenticatedClient:
     client: Client
     presented: object
     is_proven: bool
-    is_cached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Repeatable:
+    """What an issuing plan is made of, besides the contents of the token: the client and the audit entry."""
+
+    client: Client
+    entry: Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What a token request is granted. It is stored; the tokens are not built yet."""
+    """What a token request is granted. It is stored; the tokens are not built yet.
+
+    ``repeatable`` is set if a request like this one may be answered by an issuing plan (see ``plans``).
+    """
 
     context: GrantContext
     family: RefreshFamily | None = None
+    repeatable: Repeatable | None = None
 
 
 Stage = TokenRequest | AuthenticatedClient | Granted

@@ -100,7 +100,7 @@ def _find(
     )
     if not is_of_trial:
         raise InvalidGrant(gettext_noop("The code belongs to another request."))
-    return AuthenticatedClient(request, found.client, found.presented, is_proven=False, is_cached=False), row
+    return AuthenticatedClient(request, found.client, found.presented, is_proven=False), row
 
 
 def _handle(client: AuthenticatedClient) -> Granted:

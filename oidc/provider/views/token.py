@@ -13,4 +13,7 @@ from oidc.provider.token import endpoint, engine
 @json_errors
 def token(request: HttpRequest) -> HttpResponse:
     """Exchange a code, a refresh token or the client's own credentials for tokens."""
-    return endpoint.build_answer(engine.run(endpoint.parse_request(request)))
+    granted = engine.run(endpoint.parse_request(request))
+    answer = endpoint.build_answer(granted)
+    endpoint.make_plan(request, granted, answer)
+    return answer

@@ -1,0 +1,148 @@
+"""Issuing plans: what was decided about a request for client credentials, for the next one like it.
+
+A plan is made when a request has passed all steps (see ``endpoint``) and its client gets a token. It is used
+for a request of the same tenant with the same bytes, except the secret, whose digest must be the same. The
+statement that writes the audit entry proves the plan: it writes only if the application, the secret, the
+signing key, the resource and the scopes that the application's roles grant are as they were. The database
+compares the time at which the secret expires with its own clock. If anything differs, nothing is written,
+the plan is deleted, and the request passes all steps. So no refusal follows from a plan.
+
+Tokens for an organization, and for an application with scopes of several resources that names none, have no
+plan.
+"""
+
+import hmac
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from audit import log
+from database import ids
+from identity.core import tenancy
+from identity.core.tenancy import ActiveTenant
+from identity.core.tenant_statements import ConditionalInsert
+from oidc.applications import client_secrets
+from oidc.keys import signing, usage
+from oidc.keys.models import SigningKey
+from oidc.provider import tokens
+from oidc.provider.token import plan_conditions
+from oidc.provider.token.repeated import SentRequest
+from oidc.provider.token.request import Granted
+
+_ANSWER_START: Final = b'{"access_token":"'
+_MOST_CLIENTS: Final = 4_096  # with plans of 3 KB each
+_MOST_OF_CLIENT: Final = 4  # so that a client with many different requests leaves the plans of others alone
+
+
+@dataclass(frozen=True, slots=True)
+class IssuingPlan:
+    """What is the same in each answer to a request, and the condition under which it is issued again.
+
+    ``form`` is that of the request (see ``SentRequest``). ``insert`` writes the entry if its condition holds
+    with ``values``. ``claims`` and ``entry`` are those of the first token. ``answer_end`` follows the
+    token in the body.
+    """
+
+    form: bytes
+    secret_digest: str
+    key_id: UUID
+    signing_alg: str
+    lifetime: int
+    insert: ConditionalInsert
+    values: Mapping[str, object]
+    claims: Mapping[str, Any]
+    entry: Mapping[str, Any]
+    answer_end: bytes
+
+
+# By tenant with its slug, because the issuer follows from the slug, and by client id.
+Key = tuple[ActiveTenant, str]
+_plans: Final[dict[Key, tuple[IssuingPlan, ...]]] = {}
+_lock: Final = threading.Lock()
+
+
+def find(sent: SentRequest) -> IssuingPlan | None:
+    """Return the active tenant's plan for a request with a valid secret, or None."""
+    plans = _plans.get((tenancy.active(), sent.client_id))
+    if plans is None:
+        return None
+    digest = client_secrets.digest(sent.secret)
+    found = None
+    for plan in plans:  # all of them, in constant time
+        is_same = hmac.compare_digest(plan.secret_digest, digest)
+        if is_same and plan.form == sent.form:
+            found = plan
+    return found
+
+
+def issue(plan: IssuingPlan, sent: SentRequest, *, ip: str, user_agent: str, request_id: str) -> bytes | None:
+    """Write the audit entry and return the body of the answer, or None if the plan is outdated."""
+    issued_at = int(time.time())
+    exp = issued_at + plan.lifetime
+    entry = log.repeat(plan.entry, ip=ip, user_agent=user_agent, request_id=request_id, access_token_exp=exp)
+    if not (_reserve_key(plan, exp) and plan.insert.execute({**entry, **plan.values})):
+        _delete(plan, sent)
+        return None
+    log.count_repeated(entry)
+    claims = {**plan.claims, "iat": issued_at, "exp": exp, "jti": str(ids.new())}
+    token = signing.sign(claims, typ=tokens.ACCESS_TOKEN_TYPE, key_id=plan.key_id)
+    return b'%s%s"%s' % (_ANSWER_START, token.encode(), plan.answer_end)
+
+
+def _reserve_key(plan: IssuingPlan, exp: int) -> bool:
+    """Record the usage of the key, and load it, so that signing cannot fail. Return whether it is active."""
+    try:
+        active = usage.record(plan.key_id, exp=exp, algorithm=plan.signing_alg)
+        signing.load(active)
+    except SigningKey.DoesNotExist:
+        return False
+    return active == plan.key_id
+
+
+def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
+    """Make a plan of a request that passed all steps, if a condition proves it. ``answer`` is the body."""
+    context, repeatable = granted.context, granted.repeatable
+    if repeatable is None or context.facts.omitted or sent.client_id != context.application.client_id:
+        return
+    if not answer.startswith(_ANSWER_START):
+        raise ValueError("the answer does not begin with its access token")
+    application = repeatable.client.application
+    secret = client_secrets.find(application, sent.secret)
+    condition = plan_conditions.build(repeatable.client, context, secret) if secret else None
+    if secret is None or condition is None or secret.digest != client_secrets.digest(sent.secret):
+        return
+    plan = IssuingPlan(
+        form=sent.form,
+        secret_digest=secret.digest,
+        key_id=context.key_id,
+        signing_alg=context.target.signing_alg,
+        lifetime=context.lifetime,
+        insert=condition.insert,
+        values=condition.values,
+        claims=tokens.build_access_claims(context),
+        entry=log.get_columns(repeatable.entry),
+        answer_end=answer.removeprefix(_ANSWER_START).partition(b'"')[2],
+    )
+    _store((tenancy.active(), application.client_id), plan)
+
+
+def _store(key: Key, plan: IssuingPlan) -> None:
+    with _lock:
+        others = [old for old in _plans.pop(key, ()) if not _has_same_request(old, plan)]
+        if len(_plans) >= _MOST_CLIENTS:
+            del _plans[next(iter(_plans))]  # the one that was stored first
+        _plans[key] = (*others[1 - _MOST_OF_CLIENT :], plan)
+
+
+def _has_same_request(old: IssuingPlan, new: IssuingPlan) -> bool:
+    return (old.form, old.secret_digest) == (new.form, new.secret_digest)
+
+
+def _delete(plan: IssuingPlan, sent: SentRequest) -> None:
+    key = tenancy.active(), sent.client_id
+    with _lock:
+        if others := tuple(other for other in _plans.pop(key, ()) if other is not plan):
+            _plans[key] = others

@@ -1,0 +1,101 @@
+"""Token requests as they were sent, which issuing plans compare byte by byte (see ``plans``)."""
+
+import base64
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, Final
+
+from oidc.provider.parameters import FORM_TYPE
+
+_MOST_BYTES: Final = 1024
+_UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")  # headers
+# Characters that are not encoded. The ids and secrets that Gatehouse makes have no others.
+_BASIC: Final = re.compile(rb"([A-Za-z0-9_-]{1,64}):([A-Za-z0-9_-]{1,256})")
+_CLIENT_ID: Final = re.compile(rb"(?:\A|&)client_id=([A-Za-z0-9_-]{1,64})(?:&|\Z)")
+_SECRET: Final = re.compile(rb"(?<![^&])client_secret=([A-Za-z0-9_-]{1,256})(?=&|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A token request by its bytes and its credentials, which are not checked yet.
+
+    ``form`` has the method of authentication and the body, without the secret. Two requests of a tenant with
+    the same ``form`` and ``client_id`` differ in the secret alone.
+    """
+
+    form: bytes
+    client_id: str
+    secret: str
+
+
+class _Unreadable:
+    """A body that cannot be read, for the reason that was found first."""
+
+    def __init__(self, error: OSError) -> None:
+        self._error = error
+
+    def read(self, *_: object) -> bytes:
+        """Raise the error again.
+
+        Raises:
+            OSError: always.
+
+        """
+        raise self._error
+
+
+def read(environ: dict[str, Any]) -> SentRequest | None:
+    """Return a request that a plan may answer, or None for one that is unusual. Its body can be read again.
+
+    ``environ`` is that of WSGI.
+    """
+    length = environ.get("CONTENT_LENGTH") or ""
+    if (
+        environ["REQUEST_METHOD"] != "POST"
+        or environ["QUERY_STRING"]
+        or any(name in environ for name in _UNUSUAL)
+        or not _is_form(environ.get("CONTENT_TYPE", ""))
+        or not (length.isascii() and length.isdecimal() and int(length) <= _MOST_BYTES)
+    ):
+        return None
+    stream: Any
+    try:
+        body = environ["wsgi.input"].read(int(length))
+        stream = BytesIO(body)
+    except OSError as error:
+        body, stream = b"", _Unreadable(error)
+    environ["wsgi.input"] = stream
+    return parse(environ, body) if len(body) == int(length) else None
+
+
+def _is_form(content_type: str) -> bool:
+    return content_type == FORM_TYPE or content_type.partition(";")[0].strip().lower() == FORM_TYPE
+
+
+def parse(environ: Mapping[str, Any], body: bytes) -> SentRequest | None:
+    """Return a request whose body was read, or None if it is long or has unusual credentials."""
+    if len(body) > _MOST_BYTES or any(name in environ for name in _UNUSUAL):
+        return None
+    authorization = environ.get("HTTP_AUTHORIZATION")
+    return _parse_body(body) if authorization is None else _parse_basic(authorization, body)
+
+
+def _parse_basic(authorization: str, body: bytes) -> SentRequest | None:
+    try:
+        decoded = base64.b64decode(authorization.removeprefix("Basic "), validate=True)
+    except ValueError:
+        return None
+    match = _BASIC.fullmatch(decoded)
+    if match is None or not authorization.startswith("Basic "):
+        return None
+    return SentRequest(b"basic " + body, match[1].decode(), match[2].decode())
+
+
+def _parse_body(body: bytes) -> SentRequest | None:
+    client_id, secret = _CLIENT_ID.search(body), _SECRET.search(body)
+    if client_id is None or secret is None:
+        return None
+    form = b"body " + body[: secret.start(1)] + body[secret.end(1) :]
+    return SentRequest(form, client_id[1].decode(), secret[1].decode())
