@@ -107,7 +107,9 @@ DELETION_RULES = {
     "organizations.Organization": ["oidc.applications.access.check_organization_deletion"],
 }
 # Each creates made-up rows in the demo tenant: see management.seeding.demo_data.
-DEMO_DATA = ["interaction.connectors.demo_data.create"]
+DEMO_DATA = ["interaction.experience.demo_data.create", "interaction.connectors.demo_data.create"]
+# Lets the user of the demo application set up a second factor: see management.seeding.demo.
+DEMO_SIGN_IN = "interaction.experience.demo_data.create"
 CONFORMANCE_DATA = ["interaction.experience.conformance_data.prepare"]
 # Sends notices to users: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"

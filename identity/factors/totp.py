@@ -48,4 +48,5 @@ def find_step(secret: bytes, code: str, *, after: int, now: float) -> int | None
 
 def _totp(secret: bytes) -> TOTP:
     # RFC 6238's default, and the only hash that most authenticators support. SHA-1 is secure in an HMAC.
-    return TOTP(secret, DIGITS, SHA1(), _STEP_SECONDS)  # noqa: S303
+    # Secrets of other systems may have 80 bits, fewer than the package accepts by default.
+    return TOTP(secret, DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303

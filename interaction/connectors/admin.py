@@ -1,5 +1,6 @@
 """The operators' pages of connectors. Secrets can be entered and are never shown."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ from interaction.connectors.providers.base import Provider
 from interaction.connectors.serializers import ConnectorSerializer
 
 _MAX_SHOWN: Final = 5
+_MAX_SEARCHED: Final = 100
 
 
 # The labels of columns and choices of the model, which the pages translate.
@@ -195,6 +197,12 @@ class ConnectorAdmin(Pages):
     def get_row_name(self, row: Connector) -> str:
         """Return the name on the button, or that of the provider."""
         return choices.get_name(row)
+
+    def find_named(self, is_match: Callable[[str], bool]) -> list[tuple[Connector, str, str]]:
+        """Return the connectors whose name or kind matches, each with both, for the search of the site."""
+        rows = Connector.objects.order_by("-created_at", "-pk")[:_MAX_SEARCHED]
+        named = [(row, choices.get_name(row), choices.get_kind(row)) for row in rows]
+        return [found for found in named if is_match(f"{found[1]} {found[2]} {found[0].connector_id}")]
 
     @admin.display(description=_("Provider"))
     def provider(self, connector: Connector) -> str:

@@ -44,6 +44,11 @@ def get_name(connector: Connector) -> str:
     return str(config.get("display_name") or provider.name)
 
 
+def get_kind(connector: Connector) -> str:
+    """Return what a connector is for, in words."""
+    return str(_KINDS[Connector.Type(connector.type)])
+
+
 class ProviderCards(forms.RadioSelect):
     """Radio buttons as cards, in groups with a heading."""
 

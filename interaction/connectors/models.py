@@ -40,7 +40,7 @@ class Connector(EditableModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.connector_id} ({self.type})"
+        return f"{self.get_type_display()} connector {self.connector_id}"
 
     def config(self) -> dict[str, Any]:
         """Return the configuration with its secrets."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
@@ -128,6 +129,7 @@ def _register(base_url: str) -> tuple[str, str]:
 
 
 def _set_up(base_url: str) -> Demo:
+    import_string(settings.DEMO_SIGN_IN)()
     client_id, secret = _register(base_url)
     # The demo never changes the password of an existing user.
     known = User.objects.filter(username_key="alice") | User.objects.find_by_identifier("alice@example.com")

@@ -19,6 +19,7 @@ from identity.operator_kit import routes
 from identity.organizations.models import Organization
 from identity.users import identifiers
 from identity.users.models import User
+from management.site import navigation
 from oidc.applications.models import Application
 
 _MAX_ROWS: Final = 6
@@ -76,6 +77,7 @@ def _find(request: HttpRequest, text: str) -> Iterable[Group]:
         yield Group(gettext("Applications"), "applications", applications)
         organizations = _find_rows(request, Organization, _match_name(text))
         yield Group(gettext("Organizations"), "organizations", organizations)
+        yield from _find_named(request, text)
         if ids.parse(text):
             href = f"{reverse('admin:why')}?{urlencode({'reference': text})}"
             name = gettext("Look up the reference %(reference)s") % {"reference": text}
@@ -84,6 +86,15 @@ def _find(request: HttpRequest, text: str) -> Iterable[Group]:
     yield Group(gettext("Actions"), "action", actions)
     pages = [hit for hit in _get_pages(request) if _contains(hit.text, text)]
     yield Group(gettext("Pages"), "page", pages)
+
+
+def _find_named(request: HttpRequest, text: str) -> Iterable[Group]:
+    """Yield the rows of pages that find theirs by the names that they show: there are few of them."""
+    for pages in site._registry.values():  # noqa: SLF001 - as below
+        if hasattr(pages, "find_named") and pages.has_view_permission(request):
+            rows = pages.find_named(lambda name: _contains(name, text))
+            hits = [Hit(name, routes.row_url(row), detail) for row, name, detail in rows[:_MAX_ROWS]]
+            yield Group(str(pages.heading), navigation.SECTIONS[pages.section], hits)
 
 
 def _find_rows(request: HttpRequest, model: Any, matches: Q) -> list[Hit]:

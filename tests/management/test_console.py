@@ -246,6 +246,26 @@ class TestSearch:
         assert "/admin/tenants/" not in everything
         assert USERS in everything
 
+    @pytest.mark.parametrize("text", ["SMTP", "acme mail", "email", "smtp"])
+    def test_finds_a_connector_by_the_name_that_is_shown(self, acme, rival, operator, text):
+        config = {"host": "mail.acme.example", "from_email": "id@acme.example"}
+        for world in (acme, rival):
+            with world.active():
+                connectors.create(connector_id="smtp", type="Email", config=config)
+                row = connectors.create(
+                    connector_id="oidc",
+                    type="Social",
+                    config={"issuer": "https://id.example.com", "client_id": "a", "client_secret": "b"}
+                    | {"display_name": "Acme mail"},
+                )
+
+        hits = search(operator, text)
+
+        names = [" ".join(name.split()) for name in texts(hits, "a")]
+        assert ("Acme mail Sign-in" if text == "acme mail" else "SMTP Email") in names
+        assert hits.count("/admin/connectors/connector/0") == 1
+        assert str(row.pk) not in hits
+
     @pytest.mark.parametrize("text", ["", "a", "ab", "%", "'", "<script>", "\ud7ff", "x" * 1500, " "])
     def test_takes_any_text(self, acme, operator, text):
         acme.user("ab")

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from audit.models import Entry
 from identity.core import tenancy
+from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey
 from identity.limits.rules import Lock
 from identity.organizations.models import Membership, Organization
 from identity.roles.models import RoleScope, UserRole
@@ -19,8 +20,10 @@ from identity.tenants.models import Tenant
 from identity.users import sign_in_locks
 from identity.users.models import User
 from interaction.connectors.models import Connector
+from interaction.experience.models import SignInExperience
 from management.seeding import demo
 from oidc.applications.models import Application
+from tests.support import cast, factors
 from tests.support.cast import World
 
 
@@ -181,6 +184,68 @@ def test_there_are_applications_roles_connectors_suspended_users_and_a_locked_on
         assert sign_in_locks.get_locks(User.objects.get(username=made["locked"]))
     assert made["more"] == {"applications": 5, "roles": 3, "connectors": 2}
     assert seed(acme.tenant.slug, *AMOUNTS)["more"] == {"applications": 0, "roles": 0, "connectors": 0}
+
+
+def test_every_fourth_user_has_second_factors_and_all_authenticators_one_key(acme):
+    made = seed(acme.tenant.slug, *AMOUNTS, "--logs", "400")
+    app = factors.App(made["authenticator_key"])
+    body = {"password": made["password"]}
+
+    with acme.active():
+        assert not User.objects.get(username=made["example"]).factors
+        enrolled = list(User.objects.filter(factors__gt=0, is_suspended=False))
+        assert User.objects.filter(factors__gt=0).count() == 5
+        assert Passkey.objects.exists()
+        assert BackupCode.objects.filter(used_at=None).exists()
+        assert KnownBrowser.objects.exclude(remembered_until=None).exists()
+        assert Session.objects.filter(level=2, user__in=enrolled).exists()
+        assert not Session.objects.filter(level=2, user__factors=0).exists()
+        assert Organization.objects.filter(is_mfa_required=True).count() == 1
+        assert Application.objects.get(name="Northwind Console").required_acr == "urn:service:acr:2fa"
+    for user in enrolled[:2]:
+        browser = acme.browser()
+        half = browser.post("/api/interaction/sign-in", json=body | {"identifier": user.username})
+        assert not factors.has_session(half)
+        assert factors.has_session(browser.post(factors.TOTP, json={"code": app.code()}))
+
+
+def test_a_second_run_adds_no_second_factor_and_no_browser(acme):
+    seed(acme.tenant.slug, *AMOUNTS)
+    with acme.active():
+        before = [model.objects.count() for model in (Authenticator, Passkey, BackupCode, KnownBrowser)]
+
+    again = seed(acme.tenant.slug, *AMOUNTS)
+
+    with acme.active():
+        after = [model.objects.count() for model in (Authenticator, Passkey, BackupCode, KnownBrowser)]
+    assert (after, again["authenticator_key"]) == (before, "")
+
+
+def test_a_policy_that_a_tenant_has_chosen_stays(acme):
+    factors.switch_on(acme, "Totp", policy="PromptOnlyAtSignIn")
+
+    seed(acme.tenant.slug, *AMOUNTS)
+
+    with acme.active():
+        assert SignInExperience.objects.get().mfa["factors"] == ["Totp"]
+
+
+def test_the_user_of_the_demo_application_can_set_up_a_second_factor(database, monkeypatch, tmp_path):
+    monkeypatch.setattr(settings, "DEVELOPMENT", True)
+    monkeypatch.setattr(settings, "VAR", tmp_path)
+    acme = cast.new_world()
+    monkeypatch.setattr(tenancy, "DEFAULT", acme.tenant.to_active())
+
+    made = demo.prepare("http://localhost:8001")
+
+    with acme.active():
+        assert SignInExperience.objects.get().has_factors
+        application = Application.objects.get(client_id=made.client_id)
+    client, browser = cast.RelyingParty(acme, application, made.client_secret), acme.browser()
+    signed_in = {"identifier": made.username, "password": made.password}
+    assert factors.has_session(browser.post("/api/interaction/sign-in", json=signed_in))
+    place = browser.authorize(client, acr_values="urn:service:acr:2fa").headers["Location"]
+    assert "/sign-in/set-up?" in browser.get(place).headers["Location"]
 
 
 def test_again_adds_as_many(acme):

@@ -103,6 +103,7 @@ def step_up() -> Response:
     The user stays signed in there, and is asked only for what is missing.
     """
     _load_metadata()
+    session["is_stepping_up"] = True
     answer: Response = provider.authorize_redirect(settings.redirect_uri, acr_values=api.ACR_VALUES[0])
     answer.status_code = HTTPStatus.SEE_OTHER
     return answer
@@ -123,9 +124,11 @@ def callback() -> Response:
     _fetch_userinfo(sign_in)
     sign_ins.remove(session.pop("sign_in", ""))
     session["sign_in"] = sign_ins.add(sign_in)
+    if session.pop("is_stepping_up", False):
+        flash(explain.step_up(sign_in.current.claims, api.ACR_VALUES))
     if session.pop("is_transferring", False):
         answer = _call_api(sign_in)
-        flash(_describe(answer))  # asked once: a provider without second factors changes nothing
+        _report(answer)  # asked once: a provider without second factors changes nothing
     return redirect(url_for("home"), HTTPStatus.SEE_OTHER)
 
 
@@ -188,7 +191,7 @@ def transfer() -> Response:
     answer = _call_api(sign_in)
     wanted = api.read_challenge(answer.headers.get("WWW-Authenticate", ""))
     if not wanted:
-        flash(_describe(answer))
+        _report(answer)
         return redirect(url_for("home"), HTTPStatus.SEE_OTHER)
     session["is_transferring"] = True
     response: Response = provider.authorize_redirect(settings.redirect_uri, **wanted)
@@ -201,10 +204,15 @@ def _call_api(sign_in: SignIn) -> ApiResponse:
     return requests.get(f"{settings.base_url}/api/transfer", headers={"Authorization": bearer}, timeout=10)
 
 
-def _describe(answer: ApiResponse) -> str:
+def _report(answer: ApiResponse) -> None:
+    """Show on the next page what the API answered."""
+    challenge = answer.headers.get("WWW-Authenticate", "")
     if answer.ok:
-        return f"The API accepted the sign-in: its acr is {answer.json()['acr']}."
-    return explain.shorten(f"The API answered {answer.status_code}. {answer.headers['WWW-Authenticate']}")
+        flash(f"The API accepted the sign-in: its acr is {answer.json()['acr']}.")
+    elif api.read_challenge(challenge):
+        flash(explain.STILL_WEAK, "bad")
+    else:
+        flash(explain.shorten(f"The API answered {answer.status_code}. {challenge}"), "bad")
 
 
 @app.get("/api/transfer")

@@ -1,6 +1,7 @@
 """Plain words for what the pages show. Nothing here is needed to sign users in."""
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,8 +22,8 @@ CLAIMS = {
     "nbf": "Not before: the token does not count until this moment.",
     "jti": "The token's own id.",
     "auth_time": "When the user last proved who they are, for example with a password.",
-    "amr": "How the user proved it: pwd is a password, otp a one-time code.",
-    "acr": "How strong that proof was.",
+    "amr": "How the user proved it: pwd is a password, otp a one-time code, pop a passkey, mfa two factors.",
+    "acr": "How strong that proof was: one factor (…1fa), two (…2fa), or two that resist phishing (phr).",
     "nonce": "A random value this application sent along. It ties the token to this sign-in.",
     "at_hash": "A fingerprint of the access token. It proves the two belong together.",
     "sid": "The id of the user's session at the provider.",
@@ -201,6 +202,21 @@ def moment(name: str, content: object) -> datetime | None:
 def provider_error(code: str | None) -> Problem:
     """Say what an error code of the provider means to the person in front of the page."""
     return PROVIDER_ERRORS.get(code or "", UNKNOWN_PROVIDER_ERROR)
+
+
+# After a step that was meant to change this.
+STILL_WEAK = (
+    "The API refused: it needs two factors, and you have proven one. Either you chose to go on without the "
+    "second, or the provider has none: switch on second factors in its sign-in experience."
+)
+
+
+def step_up(claims: Mapping[str, Any], strong: Collection[str]) -> str:
+    """Say whether the user has proven a second factor."""
+    acr = claims.get("acr")
+    if acr in strong:
+        return f"You have proven a second factor: the ID token says acr {acr}."
+    return "The provider asked for no second factor, or you went on without one. The ID token says so."
 
 
 def shorten(text: str | None) -> str:

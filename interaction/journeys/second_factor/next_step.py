@@ -11,6 +11,7 @@ from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
 from identity.users.models import User
 from interaction.journeys.second_factor import backup, circumstances, current_step, people
+from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 
@@ -21,6 +22,12 @@ class Method:
 
     type: FactorType
     masked: str = ""
+
+
+def may_remember(step: Step) -> bool:
+    """Return whether the user may ask not to be asked in this browser again: only where a session starts."""
+    is_sign_in = step.stored is not None and not step.is_reset
+    return is_sign_in and circumstances.may_remember(step.experience, step.need)
 
 
 def get_methods(user: User, need: Need) -> list[Method]:
@@ -53,9 +60,8 @@ def find_next(visit: Visit) -> dict[str, Any]:
     interaction = str(visit.pending.row.pk) if visit.pending else ""
     with suppress(pending_sign_ins.NothingPending):
         step = current_step.find(visit)
-        may_remember = circumstances.may_remember(step.experience, step.need) and step.stored is not None
         url = get_url(step.need, interaction)
-        found = describe(step.user, step.need, url, may_remember=may_remember)
+        found = describe(step.user, step.need, url, may_remember=may_remember(step))
         may_cancel = {"cancellable": True} if step.may_cancel else {}
         return found | may_cancel | ({"step": "sign_in"} if step.is_stale else {})
     if visit.current is None:

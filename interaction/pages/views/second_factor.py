@@ -83,6 +83,12 @@ def _send(request: HttpRequest, step: Step, factor: FactorType) -> HttpResponse:
     return _page(request, step, form, is_sent=True)
 
 
+def _get_remember_days(step: Step) -> int | None:
+    """Return for how many days the user may ask not to be asked again; None if the user may not."""
+    trusted = step.experience.trusted_devices
+    return trusted.days if trusted and next_step.may_remember(step) else None
+
+
 def _page(  # noqa: PLR0913 - the parts of a page
     request: HttpRequest,
     step: Step,
@@ -106,7 +112,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         may_skip=step.need.may_skip,
         may_cancel=step.may_cancel,
         notice=notice,
-        remember_days=step.experience.trusted_devices and step.experience.trusted_devices.days,
+        remember_days=_get_remember_days(step),
         other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
         **factor_page.describe(
             request,

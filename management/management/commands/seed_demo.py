@@ -92,6 +92,8 @@ def _summary(made: Result, *, dry_run: bool) -> str:
             f"  Sign in as     {made.example}, with the password of the first run",
             "  Password       --reset-password makes a new one",
         ]
+    if made.authenticator_key:
+        lines += [f"  With a code    every fourth user; add the key {made.authenticator_key} to an app"]
     if made.suspended:
         lines += [f"  Suspended      {', '.join(made.suspended)}"]
     if made.locked:

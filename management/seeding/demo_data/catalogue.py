@@ -11,6 +11,7 @@ from django.utils.module_loading import import_string
 
 from audit.events import Event
 from identity.core import assignments, records
+from identity.factors.levels import ACR, Level
 from identity.resources import services as resources
 from identity.resources.models import Resource, Scope
 from identity.roles import services as roles
@@ -33,7 +34,8 @@ _APPLICATIONS: Final[tuple[dict[str, Any], ...]] = (
     {
         "name": "Northwind Console",
         "type": "SPA",
-        "description": "Orders and stock, for employees.",
+        "description": "Orders and stock, for employees, who need two factors.",
+        "required_acr": ACR[Level.TWO],
         "redirect_uris": ["https://console.northwind.example/callback"],
         "post_logout_redirect_uris": ["https://console.northwind.example/"],
     },

@@ -12,6 +12,8 @@ from django.utils import timezone
 from audit.events import Event
 from audit.models import Entry
 from identity.core.tenancy import ActiveTenant
+from identity.factors.kinds import FactorType
+from identity.factors.levels import ACR, Level
 from identity.users import typed
 from identity.users.models import User
 from management.seeding.demo_data import made_up
@@ -125,8 +127,15 @@ def _sign_ins(subjects: DemoSubjects, numbers: range) -> Iterator[Entry]:
             )
             continue
         whose = origin | of_application | {"user_id": str(user.pk)}
-        yield subjects.entry(sign_in["method"], time, {"result": "success"}, **whose)
+        yield subjects.entry(sign_in["method"], time, {"result": "success"} | _describe(user), **whose)
         yield from _tokens(subjects, time, sign_in["refreshes"], whose)
+
+
+def _describe(user: User) -> dict[str, Any]:
+    """Return what a sign-in of a user proved besides the first factor."""
+    if not user.factors:
+        return {"factors": [], "acr": ACR[Level.ONE], "remembered": False}
+    return {"factors": [FactorType.TOTP.value], "acr": ACR[Level.TWO], "remembered": False}
 
 
 def _tokens(subjects: DemoSubjects, time: datetime, refreshes: int, whose: dict[str, Any]) -> Iterator[Entry]:

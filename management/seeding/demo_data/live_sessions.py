@@ -8,6 +8,7 @@ from django.conf import settings
 
 from audit.events import Event
 from audit.models import Entry
+from identity.factors.levels import Level
 from identity.sessions.models import Session
 from identity.users.models import User
 from management.seeding.demo_data import history
@@ -33,14 +34,16 @@ def create(subjects: DemoSubjects) -> None:
 
 def _new(subjects: DemoSubjects, user: User, sign_in: Entry) -> Session:
     age = subjects.now - sign_in.created_at
+    second = {"level": Level.TWO, "second_factor_at": sign_in.created_at} if user.factors else {}
     return Session(
         user=user,
         token_hash=secrets.token_hex(32),
         epoch=user.epoch,
-        amr=_AMR.get(sign_in.key, []),
+        amr=[*_AMR.get(sign_in.key, []), *(["otp", "mfa"] if user.factors else [])],
         auth_time=sign_in.created_at,
         last_used_at=subjects.now - age % (_IDLE / 2),
         expires_at=sign_in.created_at + _ABSOLUTE,
         ip=sign_in.ip,
         user_agent=history.get_browser(subjects, sign_in),
+        **second,
     )

@@ -28,10 +28,12 @@ from management.seeding.demo_data import (
     made_up,
     password_file,
     people,
+    second_factors,
 )
 from management.seeding.demo_data.people import SOURCE
 
 _ALL: Final = 10_000_000
+_STRICT: Final = 5  # one of so many organizations requires two factors
 
 
 class NotInProduction(ServiceError):
@@ -87,6 +89,7 @@ class Result:
     present: dict[str, int] = field(default_factory=dict)
     example: str = ""
     password: str | None = None
+    authenticator_key: str = ""
     suspended: list[str] = field(default_factory=list)
     locked: str = ""
 
@@ -142,11 +145,15 @@ def _fill(tenant: ActiveTenant, amounts: Amounts, choices: Choices) -> Result:
     for number in new_organizations:
         _create_organization(amounts.seed, number, users)
     made.more = catalogue.create(users)
+    made.authenticator_key = second_factors.find_key(tenant.slug)
+    second_factors.create(users, made.authenticator_key)
     subjects = history.new_subjects(tenant, amounts.seed, users, catalogue.get_applications())
     history.write(subjects, new_logs)
     if machine := catalogue.get_machine():
         history.write_machine_tokens(subjects, machine)
+    second_factors.note_use(users)
     live_sessions.create(subjects)
+    second_factors.create_browsers(users)
     made.locked = people.lock(tenant, users)
     daily.forget(tenant.id)  # the new entries can be of days that were already counted
     return _describe(made, tenant, amounts.seed, users)
@@ -188,7 +195,10 @@ def _create_organization(seed: int, number: int, users: Mapping[int, User]) -> N
     mark = {"made_by": SOURCE, "seed": seed, "number": number}
     created_at = timezone.now() - timedelta(days=350 - 37 * (number % 9))
     row = Organization.objects.create(
-        **made_up.organization(seed, number), metadata=mark, created_at=created_at
+        **made_up.organization(seed, number),
+        metadata=mark,
+        created_at=created_at,
+        is_mfa_required=number % _STRICT == 1,
     )
     log.record(Event.ORGANIZATION_CREATE, id=row.pk, name=row.name)
     chosen = [users[n].pk for n in made_up.members(seed, number, len(users)) if n in users]
