@@ -98,6 +98,10 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         found = self._check_operation(request, operation, object_id)
         return self.previewer.respond(request, found, self._get_row(request, object_id), page)
 
+    def find_named(self, is_match: Callable[[str], bool]) -> list[tuple[Any, str, str]]:
+        """Return the rows for the search of the site, each with a name and a second line: none by default."""
+        return []
+
     def _check_operation(self, request: HttpRequest, name: str, object_id: str | None) -> Operation:
         # Before the row is read, so that only those who have the permission learn which rows exist.
         if not self.catalogue.may_run_any(request):

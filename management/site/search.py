@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from database import ids
 from identity.operator_kit import routes
+from identity.operator_kit.pages import Pages
 from identity.organizations.models import Organization
 from identity.users import identifiers
 from identity.users.models import User
@@ -91,10 +92,11 @@ def _find(request: HttpRequest, text: str) -> Iterable[Group]:
 def _find_named(request: HttpRequest, text: str) -> Iterable[Group]:
     """Yield the rows of pages that find theirs by the names that they show: there are few of them."""
     for pages in site._registry.values():  # noqa: SLF001 - as below
-        if hasattr(pages, "find_named") and pages.has_view_permission(request):
+        if isinstance(pages, Pages) and pages.has_view_permission(request):
             rows = pages.find_named(lambda name: _contains(name, text))
             hits = [Hit(name, routes.row_url(row), detail) for row, name, detail in rows[:_MAX_ROWS]]
-            yield Group(str(pages.heading), navigation.SECTIONS[pages.section], hits)
+            if hits:
+                yield Group(str(pages.heading), navigation.SECTIONS[pages.section], hits)
 
 
 def _find_rows(request: HttpRequest, model: Any, matches: Q) -> list[Hit]:
