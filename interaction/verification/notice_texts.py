@@ -111,22 +111,25 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
     detail = _TEXTS[notice].detail
     facts = _describe_origin(values)
     advice = _("If this wasn't you, contact the people who run the service right away.")
+    details = [str(detail % values)] if detail else []
     if channel != EMAIL:
         facts = [f"{', '.join(values[name] for name in ORIGIN if values[name])}."] if facts else []
-    sentences = [f"{subject}.", *([str(detail % values)] if detail else []), *facts, advice]
-    if channel != EMAIL:
-        return Message(channel=channel, to=to, interaction_type=notice, code="", body=" ".join(sentences))
+        text = " ".join([f"{subject}.", *details, *facts, advice])
+        return Message(channel=channel, to=to, interaction_type=notice, code="", body=text)
     html = render_to_string(
         "messages/notice.html",
         {
             "subject": subject,
-            "sentences": sentences[1:],
+            "details": details,
+            "facts": facts,
+            "advice": advice,
             "brand": brand,
             "language": get_language() or "en",
             "direction": "rtl" if get_language_bidi() else "ltr",
         },
     )
-    body = "\n\n".join([*sentences, f"-- \n{brand.name}\n"])
+    parts = [f"{subject}.", *details, *(["\n".join(facts)] if facts else []), advice]
+    body = "\n\n".join([*parts, f"-- \n{brand.name}\n"])
     return Message(
         channel=channel, to=to, interaction_type=notice, code="", subject=subject, body=body, html=html
     )

@@ -33,6 +33,7 @@ class Demo:
     username: str
     password: str
     issuer: str = ""  # of another tenant than the default
+    authenticator_key: str = ""  # of the made-up users who have two-step sign-in
 
 
 class OnlyInDevelopment(ServiceError):
@@ -79,8 +80,10 @@ def prepare_tenant(base_url: str) -> Demo:
     with tenancy.using(tenant):
         kept = _read(path, base_url)
         client_id, secret = (kept.client_id, kept.client_secret) if kept else _register(base_url)
-    demo = Demo(client_id, secret, base_url, made.example, str(made.password), made.issuer)
-    _write(path, replace(demo, password=""))
+    demo = Demo(
+        client_id, secret, base_url, made.example, str(made.password), made.issuer, made.authenticator_key
+    )
+    _write(path, replace(demo, password="", authenticator_key=""))
     return demo
 
 

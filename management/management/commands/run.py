@@ -95,6 +95,7 @@ class Command(BaseCommand):
                 f"  Open           {application.base_url}",
                 f"  Sign in as     {application.username}",
                 f"  Password       {application.password}",
+                *_describe_key(application.authenticator_key),
                 "",
             ]
         issuer = (application and application.issuer) or settings.BASE_URL
@@ -114,6 +115,10 @@ class Command(BaseCommand):
 
 def _choose_demo(of_tenant: bool) -> Callable[[str], Demo]:  # noqa: FBT001 - a command's option
     return demo.prepare_tenant if of_tenant else demo.prepare
+
+
+def _describe_key(key: str) -> list[str]:
+    return [f"  Other users    the same password; of those with two steps, the app key {key}"] if key else []
 
 
 def _further_steps(issuer: str) -> list[str]:

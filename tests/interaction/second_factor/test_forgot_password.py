@@ -6,6 +6,7 @@ from identity.factors.models import RecoveryGrant
 from identity.sessions.models import Session
 from identity.users import credentials
 from identity.users.models import User
+from interaction.experience import services as experience
 from tests.support import audit_log, codes, management
 from tests.support.cast import PASSWORD
 from tests.support.codes import RESET, new_email
@@ -100,6 +101,17 @@ class TestTheStep:
         assert password_of(acme, user) == NEW
         with acme.active():
             assert not Session.objects.exists()
+
+    def test_decision_M35_it_remembers_no_browser(self, acme, email, user, app):
+        with acme.active():
+            experience.change({"trusted_device_policy": {"enabled": True}})
+        browser = asked(acme, email)
+
+        step, page = browser.get(NEXT).json()["result"], browser.get("/sign-in/second-factor").text
+
+        assert step["may_remember"] is False
+        assert 'name="code"' in page
+        assert 'name="remember"' not in page
 
     def test_decision_M22_the_request_of_an_application_goes_along(self, acme, email, user, app):
         browser = acme.browser()

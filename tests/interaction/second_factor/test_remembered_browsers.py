@@ -130,6 +130,26 @@ class TestRemembering:
 
         assert browser.get(NEXT).json()["result"]["may_remember"] is True
 
+    def test_decision_M49_a_session_that_is_stepped_up_is_asked_in_any_case(self, acme, user, app):
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=False)
+        client, browser = acme.application(name="Payments"), acme.browser()
+        assert has_session(browser.sign_in(user))
+        place = browser.authorize(client, acr_values="urn:service:acr:2fa").headers["Location"]
+
+        page, told = browser.get(place), browser.get(f"{NEXT}?{place.partition('?')[2]}").json()["result"]
+
+        assert (told["step"], told["may_remember"]) == ("second_factor", False)
+        assert 'name="code"' in page.text
+        assert 'name="remember"' not in page.text
+        assert "to continue to <bdi>Payments</bdi>" in page.text
+
+    def test_decision_M35_the_box_is_on_the_page_of_a_sign_in(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+
+        assert 'name="remember"' in browser.get("/sign-in/second-factor").text
+
     def test_decision_M38_prompt_login_asks_for_both_steps(self, acme, user, app):
         client, browser = acme.application(), remembering(acme, user, app)
         place = browser.authorize(client, prompt="login").headers["Location"]
