@@ -207,7 +207,9 @@ class TestReads:
     def test_userinfo_of_garbage_costs_nothing(self, inside):
         assert cost(lambda: inside.get("/oidc/userinfo", headers=bearer("a.b.c")), 401) == (0, 0)
 
-    def test_the_key_set_costs_one(self, inside):
+    def test_the_key_set_costs_one_once_it_is_kept(self, inside):
+        inside.get("/.well-known/jwks.json")
+
         reads, writes = cost(lambda: inside.get("/.well-known/jwks.json"))
 
         assert reads <= 1

@@ -48,7 +48,7 @@ class ProofMissing(ServiceError):
     """The file has secrets of authenticators, and the administrator has not proven who it is."""
 
     status = 403
-    reason = "proof_missing"
+    reason = "proof_needed"
 
 
 def serve(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
