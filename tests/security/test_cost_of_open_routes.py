@@ -72,14 +72,19 @@ def one_worker(address: str) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
         yield served, place
 
 
-def serializers() -> dict[str, Any]:
-    """What takes the JSON of each route without a token."""
+_ACTIONS = {"POST": ("post", "create"), "PATCH": ("patch", "partial_update")}
+
+
+def serializers() -> dict[tuple[str, str], Any]:
+    """What takes the JSON of each route without a token, by method and path."""
     found = {}
     for path, _, pattern in routes(get_resolver()):
         view: Any = getattr(pattern.callback, "cls", None)
-        if "POST" in methods(pattern) and getattr(view, "authentication_classes", None) == ():
-            declared = view.request_serializers
-            found[path] = (declared.get("post") or declared["create"])()
+        if getattr(view, "authentication_classes", None) != ():
+            continue
+        for method in methods(pattern) & _ACTIONS.keys():
+            declared = next(filter(None, map(view.request_serializers.get, _ACTIONS[method])))
+            found[method, path] = declared()
     return found
 
 
@@ -97,9 +102,10 @@ def longest(field: Any) -> object:
     return _GROWS * (field.max_length or 256)
 
 
-def bodies(path: str) -> dict[str, str]:
+def bodies(endpoint: Endpoint) -> dict[str, str]:
     """The JSON bodies of a route, by what fills them."""
-    members = {name: longest(field) for name, field in serializers()[path].fields.items()}
+    taken = serializers()[endpoint.method, endpoint.path].fields
+    members = {name: longest(field) for name, field in taken.items() if not field.read_only}
     if "interaction" in members:
         members["interaction"] = ""
     fields = json.dumps(members, ensure_ascii=False)[1:-1]
@@ -117,11 +123,9 @@ def inputs(http: httpx.Client, endpoint: Endpoint, path: str) -> Iterator[tuple[
         languages = ",".join(f"x{number};q=0.1" for number in range(700))
         yield "languages", http.build_request(endpoint.method, path, headers={"Accept-Language": languages})
     elif path.partition("/api/")[1]:
-        for kind, text in bodies(endpoint.path).items():
-            yield (
-                kind,
-                http.build_request("POST", path, content=text, headers={"Content-Type": "application/json"}),
-            )
+        json_type = {"Content-Type": "application/json"}
+        for kind, text in bodies(endpoint).items():
+            yield kind, http.build_request(endpoint.method, path, content=text, headers=json_type)
     else:
         page = http.get(path)
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
@@ -162,5 +166,7 @@ def test_decision_N14_no_input_costs_a_fifth_of_a_second(
 
 def test_every_json_route_without_a_token_has_a_serializer() -> None:
     assert set(serializers()) == {
-        endpoint.path for endpoint in OPEN if endpoint.method == "POST" and endpoint.path.startswith("/api/")
+        (endpoint.method, endpoint.path)
+        for endpoint in OPEN
+        if endpoint.method in _ACTIONS and endpoint.path.startswith("/api/")
     }
