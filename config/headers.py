@@ -79,7 +79,7 @@ class SecurityHeadersMiddleware:
 
 
 def _has_own_length(response: HttpResponse) -> bool:
-    """Tell whether the length of a response is that of its body, and not set yet."""
+    """Return whether a response needs a length: its body is complete, and no length is set yet."""
     return (
         not response.streaming
         and response.status_code not in WITHOUT_BODY

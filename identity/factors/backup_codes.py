@@ -71,8 +71,8 @@ def use(user: User, code: str) -> int | None:
 def are_due(user: User, *, since: datetime) -> bool:
     """Return whether a user needs new codes.
 
-    That is one who has used a code since then and has only a few left, and one who has set up another factor
-    since then and has no codes.
+    A user with codes needs new ones if a code was used since then and only a few are left. A user without
+    codes needs them if another factor was set up since then.
     """
     codes = BackupCode.objects.filter(user=user)
     if user.factors & BACKUP_CODE:

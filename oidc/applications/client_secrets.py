@@ -191,7 +191,7 @@ def digest(secret: str) -> str:
 
 
 def is_stored(row_id: Parameter, digest: Parameter) -> Exists:
-    """Return the condition that an application has a further secret, which has not expired."""
+    """Return the condition that an application has a further secret and that it has not expired."""
     return Exists(
         ApplicationSecret.objects.filter(_GOOD, pk=row_id, digest=digest, application=OuterRef("pk"))
     )

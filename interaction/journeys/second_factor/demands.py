@@ -11,7 +11,7 @@ from interaction.journeys.pending import Pending
 from oidc.provider import target_demands
 from oidc.provider.authorization import demands as request_demands
 
-# The word of an API's demand, which is a value of ``acr``.
+# The key of the demand of an API that requires a value of ``acr``.
 _ACR = "acr"
 
 

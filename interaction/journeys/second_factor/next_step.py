@@ -25,7 +25,7 @@ class Method:
 
 
 def may_remember(step: Step) -> bool:
-    """Return whether the user may ask not to be asked in this browser again: only where a session starts."""
+    """Return whether the user may have this browser remembered: only if the step starts a session."""
     is_sign_in = step.stored is not None and not step.is_reset
     return is_sign_in and circumstances.may_remember(step.experience, step.need)
 

@@ -21,7 +21,7 @@ from identity.users.models import User
 from management.seeding.demo_data import password_file
 
 KIND: Final = "authenticator"
-_MOST: Final = 1_000  # of more users, the others have none
+_MOST: Final = 1_000  # the maximum number of users, rows and sessions that are changed
 _ONE_OF: Final = 4  # users with an authenticator; the first user has none, so that a newcomer needs no app
 _WITH_PASSKEY: Final = 3  # one of so many of these
 _WITH_BACKUP_CODES: Final = 2
