@@ -134,8 +134,8 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _compare(before: str, found: str, twin: Callable[[], Environ]) -> None:
-    # What differs may have been changed by another request meanwhile.
-    if found != before and found != (after := _undone(_by_steps, twin())):
+    # If all steps answer otherwise now, another request has changed something meanwhile, perhaps twice.
+    if found != before and before == (after := _undone(_by_steps, twin())):
         _note("differs", before, found, after)
 
 
