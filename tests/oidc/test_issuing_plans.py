@@ -20,6 +20,7 @@ from audit.models import Entry
 from config import surfaces
 from identity.core import assignments
 from identity.resources import services as resources
+from identity.resources.models import Scope
 from identity.roles import services as roles
 from identity.roles.models import Role
 from identity.tenants.middleware import get_cached
@@ -418,6 +419,32 @@ class TestMemory:
 
         assert len(next(iter(plans._plans.values()))) == 2
         assert machine.secret not in repr(plans._plans)
+
+    @pytest.mark.parametrize("more", [{}, {"scope": "scope-0"}])
+    def test_a_client_with_very_many_scopes_has_none(self, here, machine, more):
+        with here.active():
+            api = resources.create(name="API", indicator="https://api.example")
+            role = Role.objects.create(name="Robot", type=Role.Type.MACHINE)
+            scopes = [Scope(resource=api, name=f"scope-{number}") for number in range(300)]
+            ids = [str(scope.pk) for scope in Scope.objects.bulk_create(scopes)]
+            assignments.replace(roles.SCOPES, role.pk, ids)
+            assignments.replace(bindings.ROLES, machine.application.pk, [str(role.pk)])
+
+        answers = [machine.token(**CREDENTIALS, **more) for _ in range(2)]
+
+        assert [answer.status_code for answer in answers] == [200, 200]
+        assert plans._plans == {}
+
+    def test_a_client_with_large_claims_has_none(self, here, machine):
+        claims = [{"name": "tier", "source": {"value": "x" * 200}, "into": ["access_token"]}]
+        claims = [{**claim, "name": f"tier{number}"} for claim in claims for number in range(15)]
+        with here.active():
+            applications.change(Application.objects.get(pk=machine.application.pk), {"custom_claims": claims})
+
+        answers = [send(machine) for _ in range(2)]
+
+        assert claims_of(answers[1].json()["access_token"])["tier14"]
+        assert plans._plans == {}
 
     def test_a_refusal_makes_none(self, machine):
         send(machine, auth=(machine.client_id, "wrong"))

@@ -8,10 +8,11 @@ compares the time at which the secret expires with its own clock. If anything di
 the plan is deleted, and the request passes all steps. So no refusal follows from a plan.
 
 Tokens for an organization, and for an application with scopes of several resources that names none, have no
-plan.
+plan. Neither has a client whose token or scopes are large, so that no tenant can fill the memory.
 """
 
 import hmac
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -28,13 +29,15 @@ from oidc.applications import client_secrets
 from oidc.keys import signing, usage
 from oidc.keys.models import SigningKey
 from oidc.provider import tokens
+from oidc.provider.target import Basis
 from oidc.provider.token import plan_conditions
 from oidc.provider.token.repeated import SentRequest
 from oidc.provider.token.request import Granted
 
 _ANSWER_START: Final = b'{"access_token":"'
-_MOST_CLIENTS: Final = 4_096  # with plans of 3 KB each
+_MOST_CLIENTS: Final = 4_096  # with plans of 3 KB each, and at most 14 KB
 _MOST_OF_CLIENT: Final = 4  # so that a client with many different requests leaves the plans of others alone
+_MOST_BYTES: Final = 4_096  # of an answer, and of the names of all scopes that the condition compares
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
     context, repeatable = granted.context, granted.repeatable
     if repeatable is None or context.facts.omitted or sent.client_id != context.application.client_id:
         return
+    if not _is_small(context.target.basis, answer):
+        return
     if not answer.startswith(_ANSWER_START):
         raise ValueError("the answer does not begin with its access token")
     application = repeatable.client.application
@@ -127,6 +132,12 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         answer_end=answer.removeprefix(_ANSWER_START).partition(b'"')[2],
     )
     _store((tenancy.active(), application.client_id), plan)
+
+
+def _is_small(basis: Basis | None, answer: bytes) -> bool:
+    """Return whether a plan takes little memory. The answer has the claims and the granted scopes."""
+    names = basis.names if basis else ()
+    return len(answer) <= _MOST_BYTES and sum(map(sys.getsizeof, names)) <= _MOST_BYTES
 
 
 def _store(key: Key, plan: IssuingPlan) -> None:
