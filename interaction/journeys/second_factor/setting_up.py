@@ -75,7 +75,8 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
 def lock_factors(step: Step) -> None:
     """Lock the factors of a user for the transaction that adds one.
 
-    Those of a user who lost them and has used a recovery code are deleted: the new one takes their place.
+    Those of a user who lost them and has used a recovery code are deleted: the new one takes their place. If
+    a request demands a stronger one, that is set up beside it.
 
     Raises:
         FactorNotAllowed: the user has set up or removed another factor meanwhile.
@@ -84,7 +85,7 @@ def lock_factors(step: Step) -> None:
     """
     known = step.user.factors
     credentials.lock_for_sign_in(step.user)
-    if step.sign_in.way == Way.RECOVERY:
+    if step.sign_in.way == Way.RECOVERY and step.sign_in.level < Level.TWO:
         services.clear(step.user)
         return
     step.user.refresh_from_db(fields=("factors",))

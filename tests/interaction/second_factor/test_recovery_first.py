@@ -1,5 +1,6 @@
 """A recovery code of an administrator as the first factor of somebody who has no other one."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -27,6 +28,7 @@ from tests.support.forms import forms
 from tests.support.management import result_of
 from tests.support.threads import at_once
 
+ESSENTIAL = {"id_token": {"acr": {"essential": True, "values": ["phr"]}}}
 RECOVER = "/api/interaction/mfa/recovery-code"
 WRONG = "AAAA-AAAA-AAAA-AAAA"
 
@@ -132,6 +134,22 @@ class TestUse:
 
         end = browser.get(done.json()["result"]["redirect_to"]).headers["Location"]
         assert client.redeem(query_of(end)["code"]).status_code == 200
+
+    def test_a_factor_that_a_request_demands_besides_is_set_up_beside_the_new_one(self, acme, admin, user):
+        browser, client, device = acme.browser(), acme.application(), passkeys.device()
+        asked = browser.authorize(client, claims=json.dumps(ESSENTIAL)).headers["Location"]
+        interaction = {"interaction": query_of(asked)["interaction"]}
+        recover(browser, user, issue(admin, user), **interaction)
+
+        first, _ = set_up(browser, **interaction)
+        created = device.create(passkeys.ask(browser, "set_up", **interaction))
+        done = passkeys.send(browser, "set_up", created, **interaction)
+
+        assert first.json()["result"]["next"]["methods"] == [{"type": "WebAuthn"}]
+        assert has_session(done), done.text
+        with acme.active():
+            assert Session.objects.get().level == 3
+            assert (Authenticator.objects.count(), Passkey.objects.count()) == (1, 1)
 
     def test_the_log_has_the_way_and_no_code(self, acme, admin, user):
         code = issue(admin, user)
