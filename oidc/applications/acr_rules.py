@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid
+from identity.resources.models import Resource
 from oidc.applications.models import Application
 from oidc.settings import services as oidc_settings
 
@@ -40,6 +41,11 @@ def hold(fields: Mapping[str, Any]) -> None:
 
 
 def find_uses(values: Collection[str]) -> list[tuple[str, str]]:
-    """Return the names of the applications that require one of these values, each with the value."""
-    requiring = Application.objects.filter(required_acr__in=values).order_by("name", "pk")
-    return list(requiring.values_list("name", "required_acr"))
+    """Return the names of the applications and APIs that require one of these values, each with the value."""
+    return [
+        use
+        for model in (Application, Resource)
+        for use in model.objects.filter(required_acr__in=values)
+        .order_by("name", "pk")
+        .values_list("name", "required_acr")
+    ]

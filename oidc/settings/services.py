@@ -56,7 +56,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     the changed settings and the names of the changed fields, and writes what follows from the change.
 
     Raises:
-        Invalid: the settings contradict each other, or an application requires an alias that they remove.
+        Invalid: the settings contradict each other, or remove an alias that an application or API requires.
         keys.UpgradeInProgress: the default algorithm has no key, and a node of an older release serves.
         records.Stale: the settings were changed since the caller read them.
 
@@ -97,10 +97,10 @@ def _merge(row: OidcSettings, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_aliases(row: OidcSettings, changes: dict[str, Any]) -> None:
-    """Check that no application requires an alias that the changes remove or rename.
+    """Check that no application or API requires an alias that the changes remove or rename.
 
     Raises:
-        Invalid: an application does. Nobody could sign in to it any more.
+        Invalid: one does. Nobody could sign in to the application, or get a token for the API, any more.
 
     """
     removed = _get_values(row.acr_aliases) - _get_values(changes.get("acr_aliases", row.acr_aliases))

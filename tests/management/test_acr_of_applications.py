@@ -7,6 +7,7 @@ from oidc.applications.models import Application
 from oidc.settings import services as oidc_settings
 from oidc.settings.models import OidcSettings
 from tests.support import management
+from tests.support.factors import switch_on
 from tests.support.management import refusal_of, result_of
 from tests.support.threads import at_once
 
@@ -100,6 +101,18 @@ class TestAliasesInUse:
         assert (error["field"], error["code"]) == ("acr_aliases", "conflict")
         kept = result_of(admin.get("/oidc-settings"))["acr_aliases"]
         assert [alias["value"] for alias in kept] == ["silver", "gold"]
+
+    def test_decision_M19_one_that_an_api_requires_stays_too(self, acme, admin):
+        switch_on(acme, "Totp")
+        api = result_of(
+            admin.post("/resources", name="Books", indicator="https://books.example", required_acr="gold")
+        )
+
+        text = refusal_of(self.replace(admin, "silver"), 400)
+
+        assert text == "acr_aliases: must keep gold, which is required_acr of “Books”"
+        result_of(admin.patch(f"/resources/{api['id']}", required_acr=""))
+        assert self.replace(admin, "silver").status_code == 200
 
     def test_decision_M19_others_can_go_and_its_level_can_change(self, admin):
         assert self.replace(admin, "silver").status_code == 200
