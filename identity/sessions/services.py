@@ -224,7 +224,6 @@ def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
     return len(ended)
 
 
-@transaction.atomic
 def renew(session: Session) -> str:
     """Move a session to the new epoch of its user, and return the new secret for its cookie.
 
