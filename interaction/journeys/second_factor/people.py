@@ -30,10 +30,10 @@ def get_person(user: User, policy: Policy, proven: FactorType | None = None) -> 
 
 
 def _get_factors(user: User, policy: Policy, proven: FactorType | None) -> int:
-    """Return the bits of the factors that work here: no passkey that was made for another address.
+    """Return the bits of the factors that work here. A passkey that was made for another address does not.
 
-    Only for users with passkeys it reads the database, if passkeys are a second factor of the tenant. A
-    passkey that was just used works.
+    The database is read only for users with passkeys, if passkeys are a second factor of the tenant, and not
+    right after a passkey was used.
     """
     has_passkeys = bool(user.factors & PASSKEY) and FactorType.WEBAUTHN in policy.factors
     if has_passkeys and proven is not FactorType.WEBAUTHN and not passkeys.usable(user).exists():

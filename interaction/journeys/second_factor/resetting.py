@@ -21,7 +21,7 @@ from interaction.pending_sign_ins.models import PendingSignIn
 
 
 class SecondFactorMissing(ServiceError):
-    """The user has a second factor, and did not prove it in this browser yet."""
+    """The user has a second factor, and has not proven it in this browser."""
 
     status = 401
     reason = "second_factor_missing"
@@ -29,9 +29,10 @@ class SecondFactorMissing(ServiceError):
 
 
 def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) -> None:
-    """Check that a user who has just proven an address proved a second factor, too, if there is one.
+    """Check that a user who has just proven an address has proven a second factor, too, if there is one.
 
-    Otherwise this browser is asked for it: see ``verifying``. It is a factor that is neither email nor phone.
+    If not, store a pending step of this browser that asks for it: see ``verifying``. Codes to the email or
+    phone are no such factor.
 
     Raises:
         SecondFactorMissing: the user has a second factor that was not proven.
