@@ -99,10 +99,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         return self.previewer.respond(request, found, self._get_row(request, object_id), page)
 
     def find_named(self, is_match: Callable[[str], bool]) -> list[tuple[Any, str, str]]:
-        """Return the rows that the search of the site finds by name, each with the name and a second line.
-
-        There are none by default.
-        """
+        """Return the rows whose names match, for the site's search, each with name and second line."""
         return []
 
     def _check_operation(self, request: HttpRequest, name: str, object_id: str | None) -> Operation:
