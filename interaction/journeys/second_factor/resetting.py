@@ -18,6 +18,7 @@ from interaction.journeys.second_factor import starting
 from interaction.journeys.second_factor.sign_ins import Continued, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
+from interaction.verification import services as verification
 
 
 class SecondFactorMissing(ServiceError):
@@ -36,7 +37,7 @@ def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) ->
 
     Raises:
         SecondFactorMissing: the user has a second factor that was not proven.
-        credentials.InvalidCredentials: the password was changed meanwhile.
+        verification.NotVerified: the password was changed meanwhile, which ends the proof of the address.
 
     """
     if not experience.forgot_password_requires_factor:
@@ -46,7 +47,10 @@ def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) ->
     if need.is_nothing or pending_sign_ins.is_reset_allowed(user, visit.browser):
         return
     with transaction.atomic():
-        credentials.lock_for_sign_in(user)
+        try:
+            credentials.lock_for_sign_in(user)
+        except credentials.InvalidCredentials:
+            raise verification.NotVerified("identifier") from None
         pending_sign_ins.store(
             user,
             browser=visit.browser,
