@@ -3,6 +3,7 @@
 import re
 import time
 from html import unescape
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -59,7 +60,8 @@ def next_of(answer):
 
 def test_decision_M47_the_operations_that_need_it_run_on_no_other_page():
     """Neither the page for many rows nor an operation's own pages ask for the proof."""
-    operations = [one for pages in site._registry.values() for one in pages.catalogue.all()]
+    kinds: dict[Any, Any] = dict(site._registry)
+    operations = [one for pages in kinds.values() for one in pages.catalogue.all()]
 
     needing = [one for one in operations if one.needs_proof]
 
