@@ -81,10 +81,11 @@ class SignIn:
     """What is proven of a sign-in.
 
     ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
-    kinds of address whose code was entered. ``auth_time`` is the time of the authentication, if it was not
-    now. ``keep_signed_in`` counts only if the tenant lets users choose. ``second`` is the second factor, and
-    ``finishing`` the stored sign-in that it completes. ``remember``: the user wishes to have this browser
-    remembered. The last two are the circumstances; ``risks`` is None until they are found.
+    kinds of address whose code was entered, or that are the same mailbox as the account elsewhere.
+    ``auth_time`` is the time of the authentication, if it was not now. ``keep_signed_in`` counts only if the
+    tenant lets users choose. ``second`` is the second factor, and ``finishing`` the stored sign-in that it
+    completes. ``remember``: the user wishes to have this browser remembered. The last two are the
+    circumstances; ``risks`` is None until they are found.
     """
 
     way: str
