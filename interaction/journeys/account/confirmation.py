@@ -19,7 +19,7 @@ from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from interaction.experience import services as experiences
 from interaction.journeys.locks import Locked
-from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor import people, sign_ins
 
 # In a list of ways to confirm: the only one that is no second factor.
 BY_PASSWORD: Final = "Password"  # noqa: S105 - the name of a way
@@ -61,12 +61,19 @@ def has_recent_factor(session: Session) -> bool:
 
 
 def get_factors(session: Session) -> list[FactorType]:
-    """Return the second factors that the user has and the tenant uses now."""
+    """Return the second factors that the user has and the tenant uses now.
+
+    If the session began with a code, another code to the same address is none.
+    """
     user = session.user
     if not (user.factors or user.two_step or session.level > Level.ONE):
         return []  # without a look at the tenant's policy
     policy = experiences.current().factor_policy
-    return people.get_person(user, policy).get_usable(policy) if policy.is_on else []
+    if not policy.is_on:
+        return []
+    person = people.get_person(user, policy)
+    entered = sign_ins.of_session(session).entered
+    return person.get_usable(policy, people.find_used_channels(user, person, policy, entered))
 
 
 def check_factor(session: Session) -> None:
