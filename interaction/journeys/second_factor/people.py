@@ -60,7 +60,7 @@ def find_used_channels(
     These are the channels of the first factor. After a password was set with a mailed code, codes to the same
     mailbox prove nothing else, so they do not count for a day if the user has another factor.
     """
-    reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in person.reachable}
+    reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in person.reachable - entered}
     if not reachable:
         return entered
     used = entered | resets.find_kinds(reachable)
