@@ -1,4 +1,4 @@
-"""Where an installation runs, what protects it, and who is told about it."""
+"""The installation: its addresses, keys, proxies and administrators, and mail to administrators."""
 
 import os
 from pathlib import Path

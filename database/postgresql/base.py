@@ -25,7 +25,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         }
 
     def prepared_cursor(self) -> CursorWrapper:
-        """Return a cursor for a compiled statement. Its result must be read before it is requested again."""
+        """Return a cursor for a compiled statement, whose result must be read before the next call."""
         self.close_if_health_check_failed()
         self.ensure_connection()
         connection: Any = self.connection

@@ -58,7 +58,7 @@ class PreparedCursor:
             self._usual.execute(sql, params)
 
     def _execute_by_name(self, sql: str, params: Sequence[Any]) -> PGresult | None:
-        """Execute a statement that is prepared, and return its result. Return None if it must be prepared."""
+        """Execute a prepared statement, and return its result. Return None if it is not prepared."""
         connection, transformer = self.connection, self._transformer
         pgconn = connection.pgconn
         status = pgconn.transaction_status
@@ -72,7 +72,7 @@ class PreparedCursor:
         name = self._names.get(key)
         if name is None:
             return None
-        self._names.move_to_end(key)  # the name that was not used for the longest time is deallocated first
+        self._names.move_to_end(key)  # psycopg deallocates the least recently used name first
         with connection.lock:
             pgconn.send_query_prepared(name, values, param_formats=transformer.formats)
             results: list[PGresult] = connection.wait(generators.execute(pgconn))

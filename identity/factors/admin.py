@@ -106,7 +106,7 @@ register_operations(
     ),
     Operation(
         "forget-browsers", _("Forget browsers"),
-        _("The next sign-in in each browser asks for the second factor again. Sessions go on."),
+        _("The next sign-in in each browser asks for the second factor again. Sessions continue."),
         _forget_browsers, is_possible=_has_browsers, sentence=_("Forget browsers of {name}"),
     ),
     Operation(

@@ -69,10 +69,10 @@ def use(user: User, code: str) -> int | None:
 
 
 def are_due(user: User, *, since: datetime) -> bool:
-    """Return whether a user needs new codes.
+    """Return whether a user needs new codes because of what happened since a time.
 
-    A user with codes needs new ones if a code was used since then and only a few are left. A user without
-    codes needs them if another factor was set up since then.
+    A user with codes needs new ones if one was used and only a few are left. A user without codes needs them
+    if the last one was used, or another factor was set up.
     """
     codes = BackupCode.objects.filter(user=user)
     if user.factors & BACKUP_CODE:

@@ -30,7 +30,7 @@ _DAY: Final = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class TrustedDevices:
-    """For how many days a tenant lets people skip the second factor in a browser, and since when it does."""
+    """For how many days a tenant lets users skip the second factor in a browser, and since when it does."""
 
     days: int
     since: datetime
@@ -46,7 +46,7 @@ class Seen:
 
 
 class NoSuchBrowser(ServiceError):
-    """The user has no remembered browser with this id."""
+    """The user has no browser with this id."""
 
     status = 404
     reason = "trusted_device_not_found"
@@ -69,14 +69,14 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
         user=user.pk,
         user__epoch=F("remembered_epoch"),
         remembered_until__gt=DatabaseNow(),
-        # A policy that was switched off has ended the time, and a shorter one shortens it.
+        # The policy may have been switched off since, or its number of days reduced.
         remembered_at__gte=rule.since,
         remembered_at__gt=seconds_ahead(-rule.days * _DAY),
     ).order_by("-last_seen_at", "-pk")
 
 
 def is_remembered(user: User, known: Sequence[str], rule: TrustedDevices | None) -> bool:
-    """Return whether a user asked not to be asked for a second factor in the browser with these secrets."""
+    """Return whether a user has chosen to skip the second factor in the browser with these secrets."""
     if rule is None or not known:
         return False
     return get_remembered(user, rule).filter(token_hash__in=[_hash(secret) for secret in known]).exists()
@@ -87,8 +87,8 @@ def record(
 ) -> Seen:
     """Record that a user signs in with the browser that has these secrets. The user's row is locked.
 
-    With ``remember``, no second factor is asked for in this browser from now on. It then gets a new secret,
-    so that a copy of its cookie is worth nothing. ``level`` is the level that the second factor has reached.
+    With ``remember``, no second factor is asked for in this browser from now on. The browser then gets a new
+    secret, which makes earlier copies of its cookie useless. ``level`` is the level of the sign-in.
     """
     found = find(user, known)
     if found is not None and remember is None:

@@ -95,9 +95,9 @@ def verify_registration(credential: Registration, binding: Binding) -> NewPasske
 
 
 def _read_discoverable(credential: Registration, binding: Binding) -> bool | None:
-    """Return whether a credential can be found without its id. Browsers need not say so.
+    """Return whether a credential can be found without its id, or None if the browser did not say.
 
-    A security key is asked not to store the credential, so an unknown answer means that it did not.
+    A security key is asked not to store the credential. If the browser did not say, it did not store it.
     """
     if credential.is_discoverable is None and binding.ceremony is challenges.Ceremony.SET_UP_SECURITY_KEY:
         return False

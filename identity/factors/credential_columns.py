@@ -41,7 +41,7 @@ class Credential(models.Model):
 
 
 def constraints(prefix: str) -> list[CheckConstraint]:
-    """Return what must hold for each row. The names begin with the prefix."""
+    """Return the constraints of each table of credentials. Their names begin with the prefix."""
     return [
         CheckConstraint(
             condition=Q(backed_up=False) | Q(backup_eligible=True), name=f"{prefix}_backup_is_eligible"

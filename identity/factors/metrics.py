@@ -9,7 +9,7 @@ _SIGN_INS: Final = Counter("gatehouse_sign_ins", "Sign-ins of users, by the leve
 
 
 def count_proof(factor: str, *, is_right: bool) -> None:
-    """Count that a second factor was accepted or refused."""
+    """Count an accepted or refused second factor."""
     _PROOFS.labels(str(factor), "success" if is_right else "failed").inc()
 
 

@@ -16,7 +16,7 @@ from identity.users.identifiers import Kind
 # The level that a second factor of each kind reaches after any first factor.
 _REACHES: Final = dict.fromkeys(FactorType, Level.TWO) | {FactorType.WEBAUTHN: Level.PHISHING_RESISTANT}
 POLICIES: Final = frozenset(("person", "tenant", "organization"))  # whose policy can be a reason
-RISK: Final = "risk:"  # begins a reason that is a risk
+RISK: Final = "risk:"  # the prefix of a reason that is a risk
 _CHANNELS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
@@ -83,9 +83,9 @@ class Proven:
 class Demands:
     """What the request, the user's organizations and the risk of the sign-in ask for.
 
-    ``essential`` and ``wished`` are levels by the word of the demand: ``acr`` or ``application``. Of the
-    user's organizations that require two factors, one is ``in_strict_organization``. The request is
-    ``for_strict_organization`` if it asks for a token of such a one.
+    ``essential`` and ``wished`` have a level for each reason: ``acr`` or ``application``. A strict
+    organization requires two factors. ``in_strict_organization``: the user is a member of one.
+    ``for_strict_organization``: the request asks for a token of one.
     """
 
     essential: dict[str, int] = field(default_factory=dict)
@@ -121,8 +121,8 @@ NOTHING: Final = Need()
 def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, is_remembered: bool) -> Need:
     """Return what a sign-in needs besides what is proven.
 
-    ``is_remembered`` says that the user asked not to be asked in this browser. That waives policies, and no
-    explicit demand and no risk.
+    ``is_remembered``: the user has chosen to skip the second factor in this browser. That satisfies policies
+    and organizations, but neither a demanded level nor a risk.
     """
     if not policy.is_on:
         # Only a passkey that signs in alone may meet a demand, at the next sign-in.
@@ -155,10 +155,9 @@ def can_reach(policy: Policy, person: Person, proven: Proven, level: int) -> boo
 
 
 def _find_reset_need(policy: Policy, person: Person) -> Need:
-    """Return the factor that is asked for before a forgotten password is replaced.
+    """Return what a user needs, besides the code that was sent, to replace a forgotten password.
 
-    The code in the mailbox or on the phone proved one of the two, and an address proves nothing else: its
-    owner may have lost both together.
+    Codes to another address do not count: a person who controls the mailbox may control the phone, too.
     """
     usable = person.get_usable(policy, used=frozenset(_CHANNELS.values()))
     return Need(Level.TWO, tuple(usable), reasons=(Way.FORGOT_PASSWORD,)) if usable else NOTHING

@@ -115,7 +115,7 @@ def get_columns(new: NewPasskey) -> dict[str, Any]:
 def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: bool = False) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
 
-    With ``is_discoverable`` it was found without its id, which is stored if it was not known.
+    ``is_discoverable``: the browser has found the passkey without its id. That is stored if it was unknown.
 
     Raises:
         PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.
@@ -135,7 +135,7 @@ def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: b
     if not changed:
         was_removed = not rows.filter(pk=passkey.pk).exists()
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
-    if learned and isinstance(passkey, Passkey):  # it can sign in from now on, which ``User.factors`` says
+    if learned and isinstance(passkey, Passkey):  # it can sign in from now on: a bit of ``User.factors``
         passkey.user.refresh_from_db(fields=("factors",))
 
 

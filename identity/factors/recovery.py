@@ -60,7 +60,7 @@ def redeem(user: User, code: str) -> bool:
 
 
 def find(user: User, code: str) -> RecoveryGrant | None:
-    """Return what stands for a recovery code of a user, if the code is right. It is not used up."""
+    """Return the row of a recovery code of a user if the code is right. The code can still be used."""
     typed = "".join(code.split()).replace("-", "").upper()
     unused = RecoveryGrant.objects.filter(user=user, used_at=None, expires_at__gt=DatabaseNow())
     return next((row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE)), None)

@@ -15,7 +15,7 @@ from identity.users.models import User
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a user's second factors, and the version of the user that has them."""
+    """The settings of a user's second factors, and the version of the user's row."""
 
     two_step: bool
     prompt_skipped_at: datetime | None
@@ -23,12 +23,12 @@ class Settings:
 
 
 def get(user: User) -> Settings:
-    """Return the settings of a user as it was read."""
+    """Return the settings of a user's row that was read."""
     return Settings(user.two_step, user.factor_skipped_at, user.version)
 
 
 def read(user: User) -> Settings:
-    """Return the settings of a user after a change.
+    """Read the settings of a user after a change.
 
     Raises:
         Gone: the user was deleted.

@@ -1,7 +1,8 @@
 """Operations that a stolen session of the operators' site must not run.
 
-The administrator proves again that it is them: with the code of the second step or, without one, with the
-password. The proof counts for five minutes in this session. A sign-in is one, too.
+The administrator proves the identity again: with the code of the second step or, without one, with the
+password. The proof is valid for five minutes in this session. So is a sign-in with them or with a passkey,
+but not single sign-on.
 """
 
 import time
@@ -20,12 +21,12 @@ _ASKED: Final = "asked_for_proof"
 
 
 def record(request: HttpRequest) -> None:
-    """Store in the session that the administrator has just proven who it is."""
+    """Store in the session that the administrator has just proven the identity."""
     request.session[_KEY] = int(time.time())
 
 
 def is_missing(request: HttpRequest) -> bool:
-    """Return whether the administrator has to prove again who it is."""
+    """Return whether the administrator has to prove the identity again."""
     proven_at: Any = request.session.get(_KEY, 0)
     return not 0 <= time.time() - proven_at <= settings.CONFIRM_SECONDS
 

@@ -139,7 +139,8 @@ class Operation:
     Who can run it, and where:
 
     - ``permission`` is required in addition to the permission to change such rows.
-    - ``needs_proof``: an administrator who did not sign in within five minutes proves first who it is.
+    - ``needs_proof``: the administrator has to prove the identity first: see ``fresh_proof``. The pages for
+      many rows, and those of ``serve``, do not ask for it.
     - ``hidden``: no button is shown. Only the result ``ShowForm`` of another operation shows the form.
     - ``section`` names the section of the row's page that has the button. Without it, the button is at the
       top or, if the operation ``is_destructive``, in the danger zone.

@@ -99,7 +99,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         return self.previewer.respond(request, found, self._get_row(request, object_id), page)
 
     def find_named(self, is_match: Callable[[str], bool]) -> list[tuple[Any, str, str]]:
-        """Return the rows for the search of the site, each with a name and a second line: none by default."""
+        """Return the rows whose names match, for the site's search, each with name and second line."""
         return []
 
     def _check_operation(self, request: HttpRequest, name: str, object_id: str | None) -> Operation:

@@ -39,12 +39,12 @@ def find_membership(user_id: UUID, organization_id: str) -> Membership | None:
 
 
 def is_in_strict_organization(user_id: UUID) -> bool:
-    """Return whether an organization of the user requires two factors."""
+    """Return whether the user is a member of an organization that requires two factors."""
     return Membership.objects.filter(user=user_id, organization__is_mfa_required=True).exists()
 
 
 def count_users_in_strict_organizations() -> int:
-    """Return how many users of the tenant have an organization that requires two factors."""
+    """Return how many users are members of organizations that require two factors."""
     strict = Membership.objects.filter(organization__is_mfa_required=True)
     return strict.values("user").distinct().count()
 

@@ -2,6 +2,7 @@
 
 import secrets
 
+from django.db import transaction
 from django.utils import timezone
 
 from audit import log
@@ -10,6 +11,7 @@ from identity.sessions.models import Session
 from identity.sessions.services import hash_token
 
 
+@transaction.atomic
 def step_up(session: Session, *, amr: list[str], level: int) -> str | None:
     """Store that the user proved a second factor in a session, and return the new secret for its cookie.
 

@@ -71,8 +71,8 @@ def set_sign_in(  # noqa: PLR0913 - the parts of two cookies
 ) -> None:
     """Set the secret of a new session, and add the user to the known users.
 
-    ``known`` are those of the browser if the sign-in has changed them. The cookie of the session lives for
-    ``seconds``, or until the browser closes: see ``lifetimes.get_cookie_seconds``.
+    ``known`` are the browser's known users if the sign-in has changed them. The cookie of the session lives
+    for ``seconds``, or until the browser closes: see ``lifetimes.get_cookie_seconds``.
     """
     _write(response, "session", token, seconds)
     _write(response, "known", (known or get_known_users(request)).cookie_with(user), _KNOWN_SECONDS)

@@ -4,8 +4,8 @@ The cookie holds one mark for each of the last few users. A mark has a random de
 id and epoch, and a MAC of each identifier of the user. A new password increments the epoch, which invalidates
 earlier marks. The server stores nothing of them, and the cookie holds no names.
 
-After the marks come secrets, which identify the browser to a user each: see ``identity.factors.browsers``.
-Releases that know no secrets drop them.
+After the marks come the secrets of the browser, one for each user: see ``identity.factors.browsers``.
+Releases before 0.4.0 drop them.
 """
 
 import base64
@@ -20,7 +20,7 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 
 MAX_USERS: Final = 5
-_SECRET: Final = "b."  # noqa: S105 - what begins a secret
+_SECRET: Final = "b."  # noqa: S105 - the prefix of a secret
 _SECRET_LENGTH: Final = 43
 _PURPOSE: Final = "known browsers"
 _DEVICE_BYTES: Final = 9

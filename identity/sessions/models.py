@@ -68,7 +68,7 @@ class Session(TenantModel):
     second_factor_at = models.DateTimeField(null=True)
     # When the user last entered the password in this session, to confirm a change.
     password_confirmed_at = models.DateTimeField(null=True)
-    # A second factor was not asked for, because the user had said so in this browser.
+    # No second factor was asked for, because the browser is remembered.
     remembered = models.BooleanField(default=False, db_default=False)
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)

@@ -92,8 +92,8 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
     Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
-    ``lifetimes``. ``has_second_factor``: the user has just proven one. ``is_remembered``: the user need not
-    in this browser. A session that continues keeps a higher level, unless the sign-in ``replaces_level``.
+    ``lifetimes``. ``has_second_factor``: the user has just proven one. ``is_remembered``: the browser is, so
+    none was asked for. A session that continues keeps a higher level, unless the sign-in ``replaces_level``.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
@@ -224,7 +224,6 @@ def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
     return len(ended)
 
 
-@transaction.atomic
 def renew(session: Session) -> str:
     """Move a session to the new epoch of its user, and return the new secret for its cookie.
 

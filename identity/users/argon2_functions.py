@@ -11,12 +11,12 @@ LIBSODIUM: Final = "libsodium"
 
 
 def call(name: str, *arguments: object) -> bool | str:
-    """Return the result of a function."""
+    """Call one of the functions by its name, and return its result."""
     return _FUNCTIONS[name](*arguments)
 
 
 def use_build() -> None:
-    """Verify with ``argon2`` from now on, because ``argon2_avx2.load`` has loaded the build for AVX2."""
+    """Verify with the build for AVX2 from now on. ``argon2_avx2.load`` must have loaded it."""
     _FUNCTIONS.update(verify=_verify_with_argon2, engine=lambda: AVX2)
 
 

@@ -1,4 +1,4 @@
-"""Former emails that get no notices any longer."""
+"""Which former emails expire."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Addresses that users had before, which still get notices for a week: a change may be a thief's."""
+"""Former emails of users, which get notices for a week, because an attacker may have changed the email."""
 
 from typing import Final
 

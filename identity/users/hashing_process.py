@@ -70,7 +70,7 @@ def encode(password: str, salt: str, costs: tuple[int, int, int]) -> str:
 
 
 def find_engine() -> str:
-    """Start a process, return which implementation it hashes with, and end it.
+    """Return the implementation that a new process hashes with. The process is ended.
 
     Raises:
         ProcessFailed: the process cannot be started or ended.
@@ -166,7 +166,7 @@ def main() -> None:
 
 
 def _use_build(folder: Path) -> None:
-    """Hash with the build for AVX2. Write an empty text if it works, else the reason, and end the process."""
+    """Hash with the build for AVX2, and write an empty text. If it fails, write the reason and exit."""
     try:
         argon2_avx2.load(folder)
     except Exception as failure:  # noqa: BLE001 - a damaged build may raise anything

@@ -45,7 +45,8 @@ class PasskeySerializer(StaySerializer):
     remember = Flag(
         required=False,
         default=False,
-        help_text="For `second_factor`: not to ask in this browser again, if the tenant allows that",
+        help_text="For `second_factor`: whether to ask for none in this browser for a while, if the tenant "
+        "allows it",
     )
     name = Line(max_length=64, required=False, default="", allow_blank=True, help_text="A name for a new one")
     password = Text(

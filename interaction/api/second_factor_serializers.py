@@ -19,8 +19,8 @@ class FactorCodeSerializer(InteractionSerializer):
     remember = Flag(
         required=False,
         default=False,
-        help_text="Not to ask in this browser again for a while. It is ignored with a backup code, and "
-        "if the tenant does not allow it",
+        help_text="Whether to ask for no second factor in this browser for a while. Ignored with a backup "
+        "code, and if the tenant does not allow it",
     )
 
 
@@ -91,7 +91,8 @@ class NextStepSerializer(serializers.Serializer[Any]):
     may_remember = serializers.BooleanField(required=False)
     skippable = serializers.BooleanField(required=False)
     cancellable = serializers.BooleanField(
-        required=False, help_text="There, and true, if an application demands the step: see `mfa/cancel`"
+        required=False,
+        help_text="`true` if an application demands the step: see `mfa/cancel`; otherwise missing",
     )
     reasons = serializers.ListField(child=serializers.CharField(), required=False)
     least_acr = serializers.CharField(required=False)

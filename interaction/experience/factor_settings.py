@@ -155,13 +155,13 @@ class TrustedDevicePolicySerializer(serializers.Serializer[Any]):
     enabled = Flag(
         required=False,
         help_text="Whether the page of the second factor offers not to ask again in this browser. Switching "
-        "it off ends that everywhere, for good",
+        "it off ends this in all browsers, also if it is switched on again",
     )
     duration_days = WholeNumber(
         required=False,
         min_value=1,
         max_value=365,
-        help_text="For how many days. A smaller number also shortens what has begun",
+        help_text="For how many days. A smaller number also applies to browsers that are already remembered",
     )
 
 
@@ -172,7 +172,7 @@ class AdaptiveMfaSerializer(serializers.Serializer[Any]):
     new_browser = Flag(required=False, help_text="The user has not signed in with this browser before")
     new_country = Flag(
         required=False,
-        help_text="The user has signed in from other countries only within 180 days. It needs the setting "
+        help_text="The user's sign-ins within 180 days came from other countries. It needs the setting "
         "COUNTRY_HEADER",
     )
     inactive_days = WholeNumber(

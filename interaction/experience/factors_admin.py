@@ -90,13 +90,13 @@ class FactorsForm(forms.Form):
     new_country = forms.BooleanField(
         required=False,
         label=_("The country is new to the person"),
-        help_text=_("It needs a proxy that tells the country, and the setting COUNTRY_HEADER"),
+        help_text=_("It needs a proxy that sends the country, and the setting COUNTRY_HEADER"),
     )
     inactive_days = forms.IntegerField(
         min_value=1, max_value=365, label=_("The last sign-in is this many days ago")
     )
     recent_failures = forms.IntegerField(
-        min_value=1, max_value=100, label=_("So many sign-ins failed within 24 hours")
+        min_value=1, max_value=100, label=_("This many sign-ins failed within 24 hours")
     )
     sign_in_notice = forms.BooleanField(
         required=False, label=_("Email people about sign-ins from browsers that are new to them")
@@ -207,8 +207,8 @@ def _describe_asked(current: policy.Policy, without: int) -> str:
         return _describe_choosers(current)
     offered = without - User.objects.filter(factors=0).exclude(factor_skipped_at=None).count()
     text = ngettext(
-        "%(number)s other user is offered to set one up at the next sign-in.",
-        "%(number)s other users are offered to set one up at their next sign-in.",
+        "%(number)s other user gets an offer to set one up at the next sign-in.",
+        "%(number)s other users get an offer to set one up at their next sign-in.",
         offered,
     )
     return text % {"number": format_number(offered)}
@@ -224,8 +224,8 @@ def _describe_choosers(current: policy.Policy) -> str:
     )
     if _do_organizations_ask(current):
         text = ngettext(
-            "%(number)s user has switched it on. Nobody else is asked.",
-            "%(number)s users have switched it on. Nobody else is asked.",
+            "%(number)s user has switched two-step sign-in on. Nobody else is asked.",
+            "%(number)s users have switched two-step sign-in on. Nobody else is asked.",
             asked,
         )
     return text % {"number": format_number(asked)}

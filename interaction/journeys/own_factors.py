@@ -23,7 +23,7 @@ def confirm(session: Session, fields: dict[str, Any], *, browser: str) -> Renewe
         WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
         PasskeyRefused: a check of the passkey failed.
         FactorNotAllowed: the user does not have this factor, or no password.
-        confirmation.ConfirmNeeded: with a password: the second factor comes first.
+        confirmation.ConfirmNeeded: the password is not enough, because the user has a second factor.
         limits.TooMany: too many from this address.
 
     """
@@ -41,7 +41,7 @@ def create(
 
     Raises:
         confirmation.ConfirmNeeded: the user has to confirm the identity.
-        FactorNotAllowed: the tenant does not use this factor, or nobody sets it up.
+        FactorNotAllowed: the tenant does not use this factor, or it needs no set-up.
         EnrolmentExpired: the secret is more than 15 minutes old, or of another user or session.
         WrongFactor: the code is not of this secret.
         PasskeyRefused: a check of the passkey failed.
@@ -115,7 +115,7 @@ def switch_two_step(session: Session, *, is_on: bool | None, expected: frozenset
         confirmation.ConfirmNeeded: the user has to confirm the identity.
         FactorRequired: a policy demands a second factor, so it cannot be switched off.
         FactorNotAllowed: the user has no factor that could be asked for.
-        Stale: ``expected`` has versions of the user, and the present one is another.
+        Stale: the user has another version now than those in ``expected``.
 
     """
     confirmation.check_confirmed(session)

@@ -63,7 +63,7 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
 
 
 def is_factor_missing(proof: VerificationCode, visit: Visit) -> bool:
-    """Return whether the user of a proof has to prove a second factor. The browser is then asked for it."""
+    """Return whether the user of a proof has to prove a second factor. If so, the step begins here."""
     user = find_owner(proof)
     try:
         if user is not None:
@@ -74,6 +74,6 @@ def is_factor_missing(proof: VerificationCode, visit: Visit) -> bool:
 
 
 def find_owner(proof: VerificationCode) -> User | None:
-    """Return the user whose password a proof can replace, if there still is one."""
+    """Return the user whose password a proof allows to replace, or None if it no longer does."""
     user = ownership.find_by_proof(Kind(proof.kind), proof.identifier_key, address=proof.address)
     return None if user is None or proof.is_outdated(user) else user

@@ -128,7 +128,7 @@ def switch_two_step(user: User, *, is_on: bool | None, expected: frozenset[int] 
     """Store whether the user is asked for a second factor although no policy asks. None changes nothing.
 
     Raises:
-        Stale: ``expected`` has versions of the user, and the present one is another.
+        Stale: the user has another version now than those in ``expected``.
 
     """
     with transaction.atomic():

@@ -114,7 +114,8 @@ def allow_reset(pending: PendingSignIn) -> None:
 def is_reset_allowed(user: User, browser: str) -> bool:
     """Return whether the user proved a second factor in this browser to replace the password.
 
-    It counts for ten minutes after the browser was asked. The new password increments the epoch and ends it.
+    The proof is valid until ten minutes after the step began. A new password increments the epoch, which
+    ends it.
     """
     proven = PendingSignIn.objects.filter(
         browser=browser,

@@ -99,8 +99,8 @@ def add(
 ) -> AdministratorPasskey:
     """Store a new passkey and send a notice.
 
-    ``administrator`` must have been read when the request began. If a change has ended the session since, the
-    passkey is not stored.
+    ``administrator`` must have been read when the request began. The passkey is not stored if the session has
+    ended since.
 
     Raises:
         PasskeyRefused: a check failed.
@@ -162,12 +162,15 @@ def remove(administrator: Administrator, passkey_id: UUID) -> None:
 
 def remove_all(administrator: Administrator) -> None:
     """Remove all passkeys of an administrator and send a notice. Sessions that they started end."""
-    end(administrator)
+    remove_without_notice(administrator)
     passkey_notices.send_removed(administrator)
 
 
-def end(administrator: Administrator) -> None:
-    """Remove all passkeys, because a person who knew the old password could have added one."""
+def remove_without_notice(administrator: Administrator) -> None:
+    """Remove all passkeys of an administrator. Sessions that they started end.
+
+    Call it when the password is replaced: a person who knew the old one could have added a passkey.
+    """
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
         rows = AdministratorPasskey.objects.select_for_update().filter(administrator=administrator)
         for passkey in list(rows):
@@ -219,6 +222,6 @@ def _record(event: Event, passkey: AdministratorPasskey, **facts: str) -> None:
 def _bind(
     ceremony: Ceremony, browser: str, administrator: Administrator | None = None, handle: str = ""
 ) -> Binding:
-    """Return what a challenge is for. No browser of a user has such a name, so theirs are worthless here."""
+    """Return what a challenge is bound to. No user's browser has such a name: their challenges fail here."""
     owner = str(administrator.pk) if administrator else ""
     return Binding(ceremony, f"operators' site {browser}", owner, handle)

@@ -1,4 +1,4 @@
-"""The passkeys on the page of an administrator: the panel, and their removal by another one."""
+"""The passkeys on the page of an administrator: the panel, and their removal by another administrator."""
 
 from typing import Final
 

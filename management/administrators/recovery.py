@@ -153,7 +153,7 @@ def set_password(pk: int, *, state: str, password: str) -> None:
             by="recovery",
         )
         single_sign_on.unlink(current)
-        passkeys.end(current)
+        passkeys.remove_without_notice(current)
     with languages.using(current):
         site = mail.get_site_name()
         subject = gettext("Your password for %(site)s was replaced") % {"site": site}

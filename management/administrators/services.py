@@ -149,7 +149,7 @@ def change(
             administrator.tenants.set(managed)
         if "password" in columns and by is not None and by.pk != administrator.pk:
             single_sign_on.unlink(administrator)
-            passkeys.end(administrator)
+            passkeys.remove_without_notice(administrator)
 
 
 def _changes_rights(administrator: Administrator, fields: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Checks of what decides how long hashing a password takes."""
+"""Checks of the implementation and the Linux setting on which the time of a password hash depends."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""The secrets of authenticators in import files. One that would show other codes here is refused.
+"""The secrets of authenticators in import files.
 
-Without the second factor, the password alone would be enough to sign in.
+A user with an authenticator that is not supported is refused: without it, the password alone would be enough
+to sign in.
 """
 
 import base64
@@ -16,7 +17,7 @@ from management.imports import values
 
 _FIELD: Final = "totp_secret"
 _MAX_NAME: Final = 64
-# Keycloak's parameters of the codes that this server and every authenticator support.
+# Keycloak's parameters of the only kind of codes that this server supports.
 _SUPPORTED: Final = {"subType": "totp", "digits": 6, "period": 30, "algorithm": "HmacSHA1"}
 
 

@@ -1,4 +1,4 @@
-"""The page that asks an administrator who is signed in to confirm that it is them."""
+"""The page on which an administrator who is signed in confirms the identity."""
 
 from typing import Any, Final
 

@@ -47,7 +47,7 @@ DONE: Final[Mapping[str, Promise]] = {
     Event.ADMINISTRATOR_PASSKEY_RENAME: _("A passkey of an administrator was renamed."),
     Event.ADMINISTRATOR_PASSKEY_DELETE: _("A passkey of an administrator was removed."),
     Event.ADMINISTRATOR_PASSKEY_ANOMALY: _(
-        "A passkey of an administrator was refused that may have been copied."
+        "A passkey of an administrator was refused, because it may have been copied."
     ),
     Event.RECOVERY_CODES_CREATE: _("Recovery codes were created."),
     Event.RECOVERY_CODE_USE: _("A recovery code was used."),

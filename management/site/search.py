@@ -90,7 +90,7 @@ def _find(request: HttpRequest, text: str) -> Iterable[Group]:
 
 
 def _find_named(request: HttpRequest, text: str) -> Iterable[Group]:
-    """Yield the rows of pages that find theirs by the names that they show: there are few of them."""
+    """Yield the rows of pages whose names are in no column. There are few such rows."""
     for pages in site._registry.values():  # noqa: SLF001 - as below
         if isinstance(pages, Pages) and pages.has_view_permission(request):
             rows = pages.find_named(lambda name: _contains(name, text))

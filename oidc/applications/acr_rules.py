@@ -1,4 +1,4 @@
-"""Which applications can demand strong sign-ins, those that have users, and which do."""
+"""Which applications can require a value of ``acr``, and which applications and APIs do."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -29,10 +29,10 @@ def check(fields: Mapping[str, Any], application_type: str) -> None:
 
 
 def hold(fields: Mapping[str, Any]) -> None:
-    """Keep the alias that an application is about to require until the transaction ends.
+    """Lock the alias that an application will require, so that it exists until the transaction ends.
 
     Raises:
-        Invalid: it was removed concurrently.
+        Invalid: the alias was removed concurrently.
 
     """
     required = fields.get("required_acr")

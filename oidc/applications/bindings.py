@@ -165,7 +165,7 @@ def get_resource_scopes(binding: OrganizationApplication, resource_id: UUID) -> 
 def is_granted_exactly(
     granted: QuerySet[Scope], resource_id: Parameter, names: Parameter, number: Parameter
 ) -> Q:
-    """Return the condition that ``granted`` are the ``number`` scopes of a resource with these names.
+    """Return the condition that ``granted`` has all ``number`` scopes ``names`` of a resource, and no other.
 
     ``names`` is a parameter for ``among_texts``.
     """

@@ -12,7 +12,7 @@ from oidc.provider.bearer import Principal
 from oidc.provider.scopes import EMAIL, ORGANIZATION_ROLES, ORGANIZATIONS, PHONE, PROFILE
 
 Row = dict[str, Any]
-# What the list shows of an organization. The last is there if the organization requires two factors.
+# What the list shows of an organization. ``is_mfa_satisfied`` is only for those that require two factors.
 _BRIEF: Final = ("id", "name", "logo_url", "is_mfa_satisfied")
 
 

@@ -44,7 +44,7 @@ class ContextApplicationSerializer(serializers.Serializer[None]):
 class ContextOrganizationSerializer(serializers.Serializer[None]):
     """An organization of which the user is a member.
 
-    ``is_mfa_satisfied`` is there if it requires two factors: whether the sign-in of the token had them.
+    ``is_mfa_satisfied`` is there if the organization requires two factors: whether it accepts the sign-in.
     """
 
     id = serializers.UUIDField()

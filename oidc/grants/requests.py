@@ -142,12 +142,12 @@ def _of_session(request: AuthorizationRequest, session: Session) -> QuerySet[Aut
 
 
 def record_wish_declined(request: AuthorizationRequest) -> None:
-    """Record that the user goes on without the stronger sign-in that the request wishes for."""
+    """Record that the user continues without the stronger sign-in that the request wishes for."""
     AuthorizationRequest.objects.filter(pk=request.pk).update(wish_declined_at=Now())
 
 
 def record_cancelled(request: AuthorizationRequest) -> None:
-    """Record that the user does not sign in as the request demands. The client is told on resumption."""
+    """Record that the user does not sign in as the request demands. Resuming it returns the error."""
     AuthorizationRequest.objects.filter(pk=request.pk).update(cancelled_at=Now())
 
 

@@ -36,8 +36,8 @@ class ApplicationGone(InvalidBearer):
 class Principal:
     """The user and application of a valid access token.
 
-    ``userinfo_alg`` is empty if userinfo is not signed. The name and type are empty unless requested, and
-    ``satisfies_organizations`` (see ``target_demands``) is false.
+    ``userinfo_alg`` is empty if userinfo is not signed. Without ``with_names`` of ``authenticate``, the name
+    and type are empty and ``satisfies_organizations`` (see ``target_demands``) is false.
     ``has_old_profile`` is that of the user's consent to a third-party application.
     """
 

@@ -1,4 +1,4 @@
-"""The names of the scopes that roles grant now, and the resource they belong to. Token requests read them."""
+"""What token requests read: the names of the scopes that roles grant now, and the resource."""
 
 from typing import Final
 from uuid import UUID

@@ -26,10 +26,10 @@ UNKNOWN: Final = "The {} is unknown, or not for this client."
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The rows from which the target of an application's own token follows.
+    """The rows on which the target of an application's own token depends.
 
-    The application's roles grant exactly the scopes ``names`` of this resource: among all its scopes
-    or, if ``is_of_resource``, among those of the resource.
+    The application's roles grant the scopes ``names`` of this resource, and no others: of any resource or, if
+    ``is_of_resource``, of this one.
     """
 
     resource_id: UUID
@@ -44,8 +44,8 @@ class Target:
 
     ``consent_id`` is the row of the consent on which a third-party application's token depends.
     ``signing_alg`` is the algorithm that the resource names, or empty for the tenant's default.
-    The resource asks for ``claims`` and ``custom_claims``. ``basis`` is set if the target of an application's
-    token follows from it and the application alone.
+    The resource asks for ``claims`` and ``custom_claims``. ``basis`` is set for an application's own token
+    whose target depends only on the basis and the application.
     """
 
     audience: str | list[str]

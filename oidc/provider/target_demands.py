@@ -38,7 +38,7 @@ def get_strength(grant: Session | RefreshFamily) -> Strength:
 
 
 def check(strength: Strength, api: Resource | None, membership: Membership | None) -> None:
-    """Check that a sign-in is strong enough for a token. Call it once the target is known to be the user's.
+    """Check that a sign-in is strong enough for a token, after it is known that the user may have the target.
 
     Raises:
         InvalidRequest: the user has to sign in with another factor. The description says for what.
@@ -65,8 +65,8 @@ def check_application(strength: Strength, application: Application) -> None:
 def are_met(session: Session, *, resource: str, organization_id: str) -> bool:
     """Return whether a session is strong enough for the target of an authorization request.
 
-    An organization of which the user is no member demands nothing, so that the response tells nothing about
-    it. Tenants without second factors pay no statement: their token requests are refused.
+    An organization of which the user is no member demands nothing, so that the response reveals nothing about
+    it. In a tenant without second factors nothing is read here: the token endpoint refuses what is not met.
     """
     if session.highest_level <= Level.ONE:
         return True
@@ -79,7 +79,7 @@ def are_met(session: Session, *, resource: str, organization_id: str) -> bool:
 
 
 def get_resource_level(indicator: str) -> int:
-    """Return the level that an API requires. ``indicator`` may be empty."""
+    """Return the level that an API requires: 1 without an API."""
     if not indicator:
         return Level.ONE
     found = Resource.objects.filter(indicator=indicator).values_list("required_acr", flat=True).first()

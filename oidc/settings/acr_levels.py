@@ -12,13 +12,13 @@ UNREACHABLE: Final = Level.HARDWARE + 1
 
 
 def get_all() -> dict[str, int]:
-    """Return the level of each value: those of the standard names, and the aliases of the tenant."""
+    """Return the level of each value: of those of the levels themselves, and of the tenant's aliases."""
     aliases = services.current().acr_aliases
     return _LEVELS | {alias["value"]: _LEVELS[alias["level"]] for alias in aliases}
 
 
 def get_levels(values: Iterable[str]) -> dict[str, int]:
-    """Return the levels of some values at least. Only aliases cost a statement."""
+    """Return a mapping with the levels of these values, as far as they are known. Only aliases are read."""
     return _LEVELS if all(value in _LEVELS for value in values) else get_all()
 
 

@@ -37,9 +37,9 @@ def is_acr_value(value: str) -> bool:
 
 
 def hold_acr_value(value: str) -> bool:
-    """Return whether a value of ``acr`` is known, and keep it so until the transaction ends.
+    """Return whether a value of ``acr`` is known. If it is an alias, it stays until the transaction ends.
 
-    Call it in the transaction that stores who requires the value, before it locks a row of its own.
+    Call it in the transaction that stores the requirement, before that locks a row of its own.
     """
     if value in ACR.values():
         return True

@@ -157,6 +157,22 @@ def test_decision_M43_the_first_passkey_confirms_that_a_second_is_added(page, te
     assert len(authenticator.credentials()) == 1
 
 
+def test_decision_M43_an_empty_password_is_asked_for_and_not_called_wrong(page, tenant, user):
+    VirtualAuthenticator(page)
+    sign_in(page, tenant, user)
+    page.wait_for_url("**/account")
+    with tenant.active():
+        Session.objects.update(auth_time=timezone.now() - timedelta(hours=1))
+    page.goto(f"{tenant.address}/account/security/passkeys")
+
+    page.get_by_role("button", name="Create passkey").click()
+
+    expect(page.get_by_role("alert")).to_have_text("Enter your password.")
+    page.get_by_label("Your password").fill("wrong")
+    page.get_by_role("button", name="Create passkey").click()
+    expect(page.get_by_role("alert")).to_have_text("Wrong password.")
+
+
 def test_decision_M23_a_removed_passkey_leaves_the_device(page, tenant, user):
     authenticator = VirtualAuthenticator(page)
     sign_in(page, tenant, user)

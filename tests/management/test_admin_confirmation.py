@@ -3,10 +3,12 @@
 import re
 import time
 from html import unescape
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.conf import settings
+from django.contrib.admin import site
 
 from identity.factors.models import Authenticator, RecoveryGrant
 from identity.operator_kit import fresh_proof
@@ -54,6 +56,17 @@ def hidden_in(page):
 
 def next_of(answer):
     return parse_qs(urlsplit(answer.headers["Location"]).query)["next"][0]
+
+
+def test_decision_M47_the_operations_that_need_it_run_on_no_other_page():
+    """Neither the page for many rows nor an operation's own pages ask for the proof."""
+    kinds: dict[Any, Any] = dict(site._registry)
+    operations = [one for pages in kinds.values() for one in pages.catalogue.all()]
+
+    needing = [one for one in operations if one.needs_proof]
+
+    assert sorted(one.name for one in needing) == sorted(OPERATIONS)
+    assert [one.name for one in needing if one.bulk_label or one.serve] == []
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

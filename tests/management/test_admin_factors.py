@@ -135,7 +135,7 @@ class TestThePolicy:
 
         for policy, said in (
             ("NoPrompt", "1 user is asked for it at each sign-in."),
-            ("PromptOnlyAtSignIn", "1 other user is offered to set one up at the next sign-in."),
+            ("PromptOnlyAtSignIn", "1 other user gets an offer to set one up at the next sign-in."),
         ):
             self.save(operator, acme, factors=["Totp"], policy=policy, social="ask")
             assert said in self.form(operator, acme)

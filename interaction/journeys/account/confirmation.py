@@ -19,9 +19,9 @@ from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from interaction.experience import services as experiences
 from interaction.journeys.locks import Locked
-from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor import people, sign_ins
 
-# The way to confirm that is no second factor.
+# In a list of ways to confirm: the only one that is no second factor.
 BY_PASSWORD: Final = "Password"  # noqa: S105 - the name of a way
 RECENT: Final = timedelta(seconds=settings.CONFIRM_SECONDS)
 
@@ -61,12 +61,19 @@ def has_recent_factor(session: Session) -> bool:
 
 
 def get_factors(session: Session) -> list[FactorType]:
-    """Return the second factors that the user has and the tenant uses now."""
+    """Return the second factors that the user has and the tenant uses now.
+
+    If the session began with a code, another code to the same address is none.
+    """
     user = session.user
     if not (user.factors or user.two_step or session.level > Level.ONE):
         return []  # without a look at the tenant's policy
     policy = experiences.current().factor_policy
-    return people.get_person(user, policy).get_usable(policy) if policy.is_on else []
+    if not policy.is_on:
+        return []
+    person = people.get_person(user, policy)
+    entered = sign_ins.of_session(session).entered
+    return person.get_usable(policy, people.find_used_channels(user, person, policy, entered))
 
 
 def check_factor(session: Session) -> None:
@@ -95,7 +102,7 @@ def must_sign_in_again(session: Session) -> bool:
 
 
 def is_too_old_to_enrol(session: Session) -> bool:
-    """Return whether the sign-in, and the last second factor, are too old to set up a factor without more."""
+    """Return whether the user has to sign in or prove a factor again before a factor can be set up."""
     return not has_recent_factor(session) and timezone.now() - session.auth_time > RECENT
 
 
@@ -155,7 +162,7 @@ def must_enter_password(session: Session) -> bool:
 
 
 def check_for_factors(session: Session) -> None:
-    """Check, before a change of factors begins, that the user can prove it is them at its end.
+    """Check, when a change of factors begins, that the user can confirm the identity when it ends.
 
     Raises:
         SignInAgain: the user has no password, and the sign-in is too old.
@@ -173,10 +180,10 @@ def must_sign_in_for_factors(session: Session) -> bool:
 
 
 def check_confirmed(session: Session) -> None:
-    """Check that nothing has to be entered before a change of factors.
+    """Check that the user has confirmed the identity, and may change factors.
 
     Raises:
-        ConfirmNeeded: the second factor, the password, or a new sign-in.
+        ConfirmNeeded: the second factor, the password or a new sign-in is missing.
 
     """
     check_factor(session)
@@ -189,8 +196,8 @@ def check_confirmed(session: Session) -> None:
 def confirm_for_factors(session: Session, password: str) -> None:
     """Check factor and password of a user, where there are, before a change of factors.
 
-    A session alone never changes one: without either, the sign-in is at most five minutes old. To make such
-    a sign-in, the user enters a code that was sent, uses a passkey, or comes from a provider.
+    A session alone never changes a factor. A user with neither of the two must have signed in within the
+    last five minutes: with a code that was sent, a passkey or a social provider.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.

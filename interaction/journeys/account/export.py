@@ -99,7 +99,7 @@ def _second_factors(user: User) -> list[Data]:
 
 
 def _browsers(user: User) -> Data:
-    """Return the browsers and countries that are kept of a user, if there are any."""
+    """Return the browsers and countries that are stored for a user, if there are any."""
     known = KnownBrowser.objects.filter(user=user).order_by("-last_seen_at", "-pk")
     browsers = [
         {

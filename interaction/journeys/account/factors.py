@@ -42,7 +42,7 @@ class FactorRequired(FactorError):
 
 
 class NoWayIn(FactorError):
-    """The user has no other way to sign in than this passkey."""
+    """The passkey is the user's only way to sign in."""
 
     status = 403
     reason = "no_way_in"
@@ -217,7 +217,7 @@ def switch_two_step(
         confirmation.ConfirmNeeded: the user proved the second factor too long ago.
         FactorRequired: a policy demands a second factor, so it cannot be switched off.
         FactorNotAllowed: the user has no factor that could be asked for.
-        Stale: ``expected`` has versions of the user, and the present one is another.
+        Stale: the user has another version now than those in ``expected``.
 
     """
     policy = experiences.current().factor_policy

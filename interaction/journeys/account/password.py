@@ -16,8 +16,8 @@ from interaction.verification import resets
 def change(session: Session, *, current: str, new: str) -> tuple[str, int | None]:
     """Set a password, and end every other session and all refresh tokens of the user.
 
-    If a code was the only first factor behind a first password, codes to this address are no second factor
-    for a day: see ``resets``.
+    If the user had no password and signed in with a code, codes to this address are no second factor for a
+    day: see ``resets``.
 
     Returns the new secret of this browser's session, which continues, and how long its cookie lives.
 

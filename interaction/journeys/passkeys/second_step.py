@@ -32,7 +32,7 @@ def get_options(visit: Visit) -> dict[str, Any]:
 def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outcome:
     """Prove the second factor with the answer of a passkey.
 
-    ``remember`` asks not to be asked again in this browser, if the tenant allows it.
+    With ``remember``, this browser is remembered if the tenant allows it.
 
     Raises:
         NothingPending: the browser has no pending sign-in.

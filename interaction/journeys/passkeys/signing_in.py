@@ -71,9 +71,9 @@ def _find_allowed(identifier: str) -> tuple[str, list[Descriptor]]:
 
 
 def _get_askers(passkey: Passkey) -> tuple[str, ...]:
-    """Return the users to whom the challenge may be bound; an empty text stands for a request without names.
+    """Return the users to whom the challenge may be bound. An empty text: to none, for options without ids.
 
-    If the browser did not say whether it can find the passkey by itself, only such a request shows it.
+    If it is unknown whether the browser can find the passkey without its id, only such options prove it.
     """
     return ("",) if passkey.is_discoverable is None else ("", str(passkey.user_id))
 

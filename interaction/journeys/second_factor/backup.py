@@ -25,9 +25,9 @@ def are_on(experience: SignInExperience) -> bool:
 
 
 def should_offer(session: Session) -> bool:
-    """Return whether the user needs new backup codes now, and has just proven a second factor.
+    """Return whether the next page creates backup codes: the user needs some, and has just proven a factor.
 
-    That is after a factor was set up by a user without codes, and after a code was used that left only a few.
+    That is so after a user without codes has set up a factor, and after the use of a code if few are left.
     """
     if not confirmation.has_recent_factor(session):
         return False
@@ -42,7 +42,7 @@ def has_codes(session: Session) -> bool:
 
 
 def lead_on(result: SignInResult, visit: Visit) -> SignInResult:
-    """Return the result of a sign-in that leads to the page with new backup codes first."""
+    """Return the result of a sign-in, with the page that creates backup codes as the next one."""
     return replace(result, redirect_to=get_url(str(visit.pending.row.pk) if visit.pending else ""))
 
 

@@ -58,7 +58,7 @@ def check(user: User, factor: FactorType, code: str, *, binding: str) -> None:
 
 
 def check_recovery_code(user: User, code: str, *, keep: bool = False) -> None:
-    """Use the recovery code of a user, or only compare it with ``keep``.
+    """Use the recovery code of a user. With ``keep``, it is only compared, and can be used later.
 
     Raises:
         WrongFactor: the code is wrong, was used before or has expired.

@@ -30,9 +30,9 @@ _FAILURES: Final = (Event.SIGN_IN_PASSWORD.value, Event.SIGN_IN_CODE.value)
 
 
 def judge(user: User, person: Person, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> SignIn:
-    """Return a sign-in with its circumstances. Those of a stored one are found only once.
+    """Return a sign-in with its circumstances. The risks of a pending sign-in were found when it was stored.
 
-    It reads nothing if the tenant has neither trusted devices nor adaptive factors.
+    Nothing is read if the tenant has neither trusted devices nor adaptive factors.
     """
     if not _can_be_asked(person, sign_in, experience):
         return replace(sign_in, is_remembered=False, risks=sign_in.risks or ())
@@ -40,7 +40,7 @@ def judge(user: User, person: Person, sign_in: SignIn, experience: SignInExperie
     if risks is None:
         risks = _find_risks(user, experience, visit) if experience.has_adaptive_factors else ()
     asked = set(sign_in.finishing.reasons) if sign_in.finishing else set()
-    # What a policy has asked for once is proven, although another tab has remembered the browser meanwhile.
+    # A policy that has asked in this sign-in still asks if another tab has the browser remembered meanwhile.
     is_remembered = not asked & POLICIES and _is_remembered(user, experience, visit)
     return replace(sign_in, is_remembered=is_remembered, risks=risks)
 
@@ -49,7 +49,7 @@ def check(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visi
     """Check that a remembered browser is still remembered. The user's row is locked.
 
     Raises:
-        credentials.FactorsChanged: it was forgotten meanwhile.
+        credentials.FactorsChanged: the browser was forgotten meanwhile.
 
     """
     if sign_in.is_remembered and not _is_remembered(user, experience, visit):
@@ -78,7 +78,7 @@ def record(user: User, sign_in: SignIn, experience: SignInExperience, visit: Vis
 
 
 def may_remember(experience: SignInExperience, need: Need) -> bool:
-    """Return whether the user may ask not to be asked for these factors in this browser again."""
+    """Return whether the user may have this browser remembered after proving one of the needed factors."""
     return experience.trusted_devices is not None and bool({*need.methods} - {FactorType.BACKUP_CODE})
 
 
@@ -93,7 +93,7 @@ def _notify(user: User, sign_in: SignIn, experience: SignInExperience) -> None:
 
 
 def _may_remember(sign_in: SignIn) -> bool:
-    """Return whether the user may skip the factor that was just proven. A backup code is for emergencies."""
+    """Return whether to remember the browser, as the user wishes. A backup code is for emergencies only."""
     return sign_in.remember and sign_in.second not in {None, FactorType.BACKUP_CODE}
 
 
@@ -106,7 +106,7 @@ def _can_be_asked(person: Person, sign_in: SignIn, experience: SignInExperience)
 
 
 def _is_remembered(user: User, experience: SignInExperience, visit: Visit) -> bool:
-    """Return whether the browser is remembered, and the request does not ask for the whole sign-in."""
+    """Return whether the browser is remembered. A request for a whole new sign-in ignores that."""
     if visit.pending is not None and visit.pending.max_age == 0:
         return False
     return browsers.is_remembered(user, visit.known.browser_secrets, experience.trusted_devices)
@@ -130,7 +130,7 @@ def _is_inactive(user: User, days: int) -> bool:
 
 
 def _has_failures(user: User, number: int) -> bool:
-    """Return whether so many sign-ins with the identifiers of a user failed within a day."""
+    """Return whether this number of sign-ins with the identifiers of a user failed within a day."""
     keys = typed.get_subject([user]).identifier_keys
     failed = Entry.objects.filter(
         tenant_id=tenancy.active_id(),

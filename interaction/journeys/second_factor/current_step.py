@@ -1,4 +1,4 @@
-"""The present step of a browser: of its pending sign-in, else of its session, which is stepped up."""
+"""The current step of a browser: of its pending sign-in or, without one, of its session to be stepped up."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -22,10 +22,10 @@ from oidc.provider.authorization import demands
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A pending sign-in of this browser, or its session, and what that still needs by the present policy.
+    """A pending sign-in of this browser, or its session, and what it still needs by the current policy.
 
-    Without ``stored``, it is the session that needs a further factor for a request. ``is_stale`` says that
-    the user must sign in again to set one up.
+    ``stored`` is None if the session needs a further factor for a request. ``is_stale``: to set one up, the
+    user must sign in again first.
     """
 
     user: User
@@ -57,17 +57,17 @@ class Step:
 
     @property
     def is_reset(self) -> bool:
-        """Whether it is no sign-in, but a forgotten password that waits for a second factor."""
+        """Whether a forgotten password waits for the second factor, and not a sign-in."""
         return self.sign_in.way == Way.FORGOT_PASSWORD
 
     @property
     def may_cancel(self) -> bool:
-        """Whether the user may return to the application, which is told that its demand is not met."""
+        """Whether the user may return to the application, which gets an error: its demand is not met."""
         has_demand = not EXPLICIT.isdisjoint(self.need.reasons)
         return has_demand and not self.need.may_skip and self.visit.pending is not None
 
     def count_try(self) -> None:
-        """Count a wrong try, of which ten end the sign-in. In a session only those of the person count."""
+        """Count a wrong code or passkey. Ten end a pending sign-in; a session is not ended."""
         if self.stored is not None:
             pending_sign_ins.count_try(self.stored)
 
@@ -88,10 +88,10 @@ class Step:
 
 
 def find(visit: Visit) -> Step:
-    """Return the pending sign-in of a browser. Without one, its session may need more for the request.
+    """Return the step of a browser: of its pending sign-in or, without one, of its session.
 
     Raises:
-        NothingPending: there is neither, or it has ended.
+        NothingPending: no sign-in is pending, and the session is strong enough for the request.
 
     """
     request_id = visit.pending.row.pk if visit.pending else None
@@ -115,7 +115,7 @@ def _find_in_session(visit: Visit) -> Step:
         raise pending_sign_ins.NothingPending
     experience, sign_in = experiences.current(), sign_ins.of_session(session)
     need = starting.find_need(session.user, sign_in, experience, pending)
-    if need.is_nothing:  # nobody can fulfil it
+    if need.is_nothing:  # the user can prove nothing more: do not ask again for this request
         requests.record_wish_declined(pending.row)
         raise pending_sign_ins.NothingPending
     is_stale = bool(need.enrolable) and confirmation.is_too_old_to_enrol(session)

@@ -11,15 +11,15 @@ from interaction.journeys.pending import Pending
 from oidc.provider import target_demands
 from oidc.provider.authorization import demands as request_demands
 
-# The key of the demand of an API that requires a value of ``acr``.
+# The reason of a demand for a value of ``acr``, by the request or by the API.
 _ACR = "acr"
 
 
 def find(user: User, policy: Policy, person: Person, proven: Proven, pending: Pending | None) -> Demands:
     """Return what the pending request, its target and the user's organizations demand and wish for.
 
-    A target that demands what the user cannot reach is left out: the authorization endpoint refuses the
-    request after the sign-in. For a tenant without second factors, only the request is read.
+    A demand of the target that the user cannot meet is left out: after the sign-in, the authorization
+    endpoint refuses the request. For a tenant without second factors, only the request is read.
     """
     demands = request_demands.find(pending.authorization) if pending else Demands()
     if not policy.is_on or proven.level >= Level.HARDWARE:

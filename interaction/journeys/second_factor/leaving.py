@@ -1,4 +1,4 @@
-"""Going on without the second factor, or back to the application that demands it."""
+"""Continuing without the second factor, or returning to the application that demands it."""
 
 from dataclasses import replace
 from typing import Final
@@ -19,7 +19,7 @@ _OFFER: Final = "tenant"  # the reason of an offer that may be declined once and
 
 
 def skip(visit: Visit) -> Outcome:
-    """Go on without the second factor, if it is only offered. The tenant's offer is not made again.
+    """Continue without the second factor, if it is only offered. The tenant's offer is not made again.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
@@ -48,7 +48,7 @@ def _decline_wish(step: Step) -> Continued:
 
 
 def cancel(visit: Visit) -> str:
-    """Give up a sign-in that the application demands. Return the URL that tells it so.
+    """End a step that the application demands. Return the URL at which the application gets the error.
 
     Raises:
         NothingPending: the browser has no pending sign-in, or another request has finished it.

@@ -30,10 +30,10 @@ def get_person(user: User, policy: Policy, proven: FactorType | None = None) -> 
 
 
 def _get_factors(user: User, policy: Policy, proven: FactorType | None) -> int:
-    """Return the bits of the factors that work here: no passkey that was made for another address.
+    """Return the bits of the factors that work here. A passkey that was made for another address does not.
 
-    Only for users with passkeys it reads the database, if passkeys are a second factor of the tenant. A
-    passkey that was just used works.
+    The database is read only for users with passkeys, if passkeys are a second factor of the tenant, and not
+    right after a passkey was used.
     """
     has_passkeys = bool(user.factors & PASSKEY) and FactorType.WEBAUTHN in policy.factors
     if has_passkeys and proven is not FactorType.WEBAUTHN and not passkeys.usable(user).exists():
@@ -60,7 +60,7 @@ def find_used_channels(
     These are the channels of the first factor. After a password was set with a mailed code, codes to the same
     mailbox prove nothing else, so they do not count for a day if the user has another factor.
     """
-    reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in person.reachable}
+    reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in person.reachable - entered}
     if not reachable:
         return entered
     used = entered | resets.find_kinds(reachable)

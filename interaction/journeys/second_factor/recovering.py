@@ -31,9 +31,9 @@ def has_other_way(user: User) -> bool:
 
 
 def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
-    """Use a recovery code as the first factor. The sign-in goes on by setting up a new factor, and only so.
+    """Use a recovery code as the first factor. The user then has to set up a new factor.
 
-    It counts for users without a password, an address and a linked account. Others prove their first factor
+    That is for users without a password, an address and a linked account. Others prove their first factor
     before they use the code: see ``verifying.redeem_recovery_code``. Wrong codes lock no user, because every
     client can send them. The code has 80 bits.
 
@@ -85,7 +85,7 @@ def _find(identifier: str) -> User | None:
 def _redeem(user: User | None, code: str) -> User:
     """Use the recovery code of a user without another first factor.
 
-    For all others it costs the same statements, so the time does not tell who exists.
+    For others it runs the same statements, so that the time does not reveal which users exist.
 
     Raises:
         WrongFactor: it is wrong, or there is no such user.

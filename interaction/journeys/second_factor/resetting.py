@@ -18,10 +18,11 @@ from interaction.journeys.second_factor import starting
 from interaction.journeys.second_factor.sign_ins import Continued, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
+from interaction.verification import services as verification
 
 
 class SecondFactorMissing(ServiceError):
-    """The user has a second factor, and did not prove it in this browser yet."""
+    """The user has a second factor, and has not proven it in this browser."""
 
     status = 401
     reason = "second_factor_missing"
@@ -29,13 +30,14 @@ class SecondFactorMissing(ServiceError):
 
 
 def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) -> None:
-    """Check that a user who has just proven an address proved a second factor, too, if there is one.
+    """Check that a user who has just proven an address has proven a second factor, too, if there is one.
 
-    Otherwise this browser is asked for it: see ``verifying``. It is a factor that is neither email nor phone.
+    If not, store a pending step of this browser that asks for it: see ``verifying``. Codes to the email or
+    phone are no such factor.
 
     Raises:
         SecondFactorMissing: the user has a second factor that was not proven.
-        credentials.InvalidCredentials: the password was changed meanwhile.
+        verification.NotVerified: the password was changed meanwhile, which ends the proof of the address.
 
     """
     if not experience.forgot_password_requires_factor:
@@ -45,7 +47,10 @@ def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) ->
     if need.is_nothing or pending_sign_ins.is_reset_allowed(user, visit.browser):
         return
     with transaction.atomic():
-        credentials.lock_for_sign_in(user)
+        try:
+            credentials.lock_for_sign_in(user)
+        except credentials.InvalidCredentials:
+            raise verification.NotVerified("identifier") from None
         pending_sign_ins.store(
             user,
             browser=visit.browser,

@@ -64,7 +64,7 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
 
 
 def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
-    """End the user's other sessions, which began without a second factor, and lead on to the backup codes."""
+    """End the user's other sessions, which began without a second factor. Backup codes are the next page."""
     if not isinstance(result, SignInResult):
         return result
     sessions.end_others(result.session)
@@ -75,8 +75,8 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
 def lock_factors(step: Step) -> None:
     """Lock the factors of a user for the transaction that adds one.
 
-    Those of a user who lost them and has used a recovery code are deleted: the new one takes their place. If
-    a request demands a stronger one, that is set up beside it.
+    After a recovery code, the earlier factors are deleted: the user has lost them. If the request demands a
+    stronger factor than the new one, that is set up beside it.
 
     Raises:
         FactorNotAllowed: the user has set up or removed another factor meanwhile.

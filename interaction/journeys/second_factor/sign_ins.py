@@ -37,7 +37,7 @@ class SecondFactorNeeded:
     """The URL of the page for the second factor. There is no session.
 
     ``browser_token`` is the secret of a new browser, for its cookie; empty for a browser that has one.
-    ``may_remember`` says whether the user may ask not to be asked in this browser again.
+    ``may_remember``: the user may have this browser remembered.
     """
 
     redirect_to: str
@@ -49,7 +49,7 @@ class SecondFactorNeeded:
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """The URL of the next page. There is no new session: the present one, if any, is as it was."""
+    """The URL of the next page. No session has started or changed."""
 
     redirect_to: str
 
@@ -81,10 +81,11 @@ class SignIn:
     """What is proven of a sign-in.
 
     ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
-    kinds of address whose code was entered. ``auth_time`` is the time of the authentication, if it was not
-    now. ``keep_signed_in`` counts only if the tenant lets users choose. ``second`` is the second factor, and
-    ``finishing`` the stored sign-in that it completes. ``remember`` is the user's wish not to be asked again
-    in this browser. The last two are its circumstances: ``risks`` is None until they are found.
+    kinds of address whose code was entered, or that are the same mailbox as the account elsewhere.
+    ``auth_time`` is the time of the authentication, if it was not now. ``keep_signed_in`` counts only if the
+    tenant lets users choose. ``second`` is the second factor, and ``finishing`` the stored sign-in that it
+    completes. ``remember``: the user wishes to have this browser remembered. The last two are the
+    circumstances; ``risks`` is None until they are found.
     """
 
     way: str
@@ -103,7 +104,10 @@ class SignIn:
 
 
 def of_session(session: Session) -> SignIn:
-    """Return what a session has proven. Codes were entered at its address, if they were its only factor."""
+    """Return what a session has proven.
+
+    ``entered`` is known only if a code was the only factor. After two factors it does not matter.
+    """
     entered = frozenset[Kind]()
     if session.level == Level.ONE and "otp" in session.amr:
         entered = frozenset({Kind.PHONE if "sms" in session.amr else Kind.EMAIL})
@@ -120,7 +124,8 @@ def of_session(session: Session) -> SignIn:
 def find_code_kinds(session: Session) -> frozenset[Kind]:
     """Return the kinds of address whose code may have been the first factor of a session.
 
-    The methods of the first factor come first. Those of a code and of a second factor can be the same.
+    ``amr`` begins with the methods of the first factor. After two factors, it does not tell which of them had
+    ``sms``.
     """
     if session.amr[:1] != ["otp"]:
         return frozenset()

@@ -86,7 +86,7 @@ def find_need(
 ) -> Need:
     """Return what a sign-in still needs. ``pending`` is its authorization request.
 
-    ``person`` is what the user can prove, if it is known.
+    ``person`` is what the user can prove, if the caller knows it.
     """
     if not experience.has_factors:
         return NOTHING

@@ -38,8 +38,8 @@ _EVENTS: Final = {
 def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = False) -> Outcome:
     """Prove the second factor of a sign-in with a code, which is used up.
 
-    A wrong code counts for the sign-in, for the person and for the address of the client. ``remember`` asks
-    not to be asked again in this browser, if the tenant allows it.
+    A wrong code counts for the sign-in, for the person and for the address of the client. With
+    ``remember``, this browser is remembered if the tenant allows it.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
@@ -67,7 +67,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
 def can_recover(step: Step) -> bool:
     """Return whether a recovery code can take the place of the second factor.
 
-    Whether the user has a factor does not matter: the code lets the user set up one, and nothing else.
+    The user need not have a factor: all that the code allows is to set up a new one.
     """
     if step.stored is None:
         return False
@@ -77,9 +77,9 @@ def can_recover(step: Step) -> bool:
 
 
 def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
-    """Use a recovery code of an administrator. The sign-in goes on by setting up a new factor, and only so.
+    """Use a recovery code of an administrator. The user then has to set up a new factor.
 
-    A forgotten password can be replaced with it. It is not used up then: the sign-in after it needs it.
+    If the step replaces a forgotten password, the code is only compared: the next sign-in needs it again.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
@@ -148,7 +148,7 @@ def finish(
     if step.is_reset:
         return resetting.allow(step.stored, step.visit, factor, attempt)
     if factor is FactorType.BACKUP_CODE or factor not in step.need.methods:
-        # The code may have been the last one, or the factor is new.
+        # A backup code may have been the last one, or the factor is new.
         step.user.refresh_from_db(fields=("factors", "two_step"))
     amr = add_methods(step.sign_in.amr, factor)
     reached = max(level, step.sign_in.level)

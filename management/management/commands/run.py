@@ -118,7 +118,7 @@ def _choose_demo(of_tenant: bool) -> Callable[[str], Demo]:  # noqa: FBT001 - a 
 
 
 def _describe_key(key: str) -> list[str]:
-    return [f"  Other users    the same password; of those with two steps, the app key {key}"] if key else []
+    return [f"  Other users    the same password; for a code, add the key {key} to an app"] if key else []
 
 
 def _further_steps(issuer: str) -> list[str]:

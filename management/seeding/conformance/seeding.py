@@ -27,7 +27,7 @@ from oidc.settings import services as oidc_settings
 
 _ALIAS: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,62}[A-Za-z0-9])?")
 _NAME: Final = "OpenID conformance suite"
-# What the suite asks for if discovery lists no values.
+# The values that the suite requests.
 _ACR_ALIASES: Final = [
     {"value": "1", "level": ACR[Level.ONE]},
     {"value": "2", "level": ACR[Level.TWO]},
@@ -156,7 +156,7 @@ def _has_other_rows() -> bool:
 
 
 def _name_levels() -> None:
-    """Add the two values of ``acr`` that the suite asks for as names of levels."""
+    """Add the values of ``acr`` that the suite requests as aliases."""
     aliases = oidc_settings.current().acr_aliases
     missing = [alias for alias in _ACR_ALIASES if alias not in aliases]
     if missing:

@@ -18,13 +18,13 @@ from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Pas
 from identity.http import browser_names
 from identity.sessions.models import Session
 from identity.users.models import User
-from management.seeding.demo_data import password_file
+from management.seeding.demo_data import shared_secrets
 
 KIND: Final = "authenticator"
 _MOST: Final = 1_000  # the maximum number of users, rows and sessions that are changed
-_ONE_OF: Final = 4  # users with an authenticator; the first user has none, so that a newcomer needs no app
-_WITH_PASSKEY: Final = 3  # one of so many of these
-_WITH_BACKUP_CODES: Final = 2
+_WITH_AUTHENTICATOR: Final = 4  # one user in four; the first has none, so that a newcomer needs no app
+_WITH_PASSKEY: Final = 3  # one in three of these users
+_WITH_BACKUP_CODES: Final = 2  # one in two of these users
 _USED: Final = 3  # backup codes of each
 _REMEMBERED_DAYS: Final = 30
 _NAMES: Final = ("iPhone", "MacBook Pro", "Windows Hello", "Pixel")
@@ -36,13 +36,16 @@ _PUBLIC_KEY: Final = bytes.fromhex(
 
 
 def find_key(slug: str) -> str:
-    """Return the secret of all authenticators in base32. It is a new one if no made-up user has one yet."""
-    if kept := password_file.read(slug, KIND):
+    """Return the secret of all authenticators in base32: a new one if nobody has an authenticator yet.
+
+    It is empty if there are authenticators and their secret was not kept.
+    """
+    if kept := shared_secrets.read(slug, KIND):
         return kept
     if Authenticator.objects.exists():
         return ""
     key = base64.b32encode(secrets.token_bytes(20)).decode()
-    password_file.write(slug, key, KIND)
+    shared_secrets.write(slug, key, KIND)
     return key
 
 
@@ -52,7 +55,7 @@ def create(people: Mapping[int, User], key: str) -> int:
     chosen = {
         number: user
         for number, user in people.items()
-        if number % _ONE_OF == 1 and number < _MOST and not user.factors
+        if number % _WITH_AUTHENTICATOR == 1 and number < _MOST and not user.factors
     }
     if not (chosen and key):
         return 0
@@ -70,8 +73,8 @@ def create(people: Mapping[int, User], key: str) -> int:
     return len(chosen)
 
 
-def note_use(people: Mapping[int, User]) -> None:
-    """Note in made-up factors that are new when their users signed in last."""
+def record_use(people: Mapping[int, User]) -> None:
+    """Set the times of new factors: created with the user, and used at the last sign-in."""
     for model in (Authenticator, Passkey):
         rows = model.objects.filter(user__in=list(people.values()), last_used_at=None).select_related("user")
         for row in rows[:_MOST]:

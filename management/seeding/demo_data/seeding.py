@@ -26,14 +26,14 @@ from management.seeding.demo_data import (
     history,
     live_sessions,
     made_up,
-    password_file,
     people,
     second_factors,
+    shared_secrets,
 )
 from management.seeding.demo_data.people import SOURCE
 
 _ALL: Final = 10_000_000
-_STRICT: Final = 5  # one of so many organizations requires two factors
+_STRICT: Final = 5  # one organization in five requires two factors
 
 
 class NotInProduction(ServiceError):
@@ -151,7 +151,7 @@ def _fill(tenant: ActiveTenant, amounts: Amounts, choices: Choices) -> Result:
     history.write(subjects, new_logs)
     if machine := catalogue.get_machine():
         history.write_machine_tokens(subjects, machine)
-    second_factors.note_use(users)
+    second_factors.record_use(users)
     live_sessions.create(subjects)
     second_factors.create_browsers(users)
     made.locked = people.lock(tenant, users)
@@ -162,11 +162,11 @@ def _fill(tenant: ActiveTenant, amounts: Amounts, choices: Choices) -> Result:
 def _choose_password(tenant: ActiveTenant, choices: Choices, *, is_new: bool) -> str | None:
     """Return the password of the made-up users, which is a new one at the first time and on request."""
     if not is_new and not choices.reset_password:
-        return password_file.read(tenant.slug)
+        return shared_secrets.read(tenant.slug)
     password = secrets.token_urlsafe(9)
     if not is_new:
         people.set_password(passwords.hash_password(password))
-    password_file.write(tenant.slug, password)
+    shared_secrets.write(tenant.slug, password)
     return password
 
 

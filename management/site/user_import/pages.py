@@ -45,7 +45,7 @@ class NoLongerStored(ServiceError):
 
 
 class ProofMissing(ServiceError):
-    """The file has secrets of authenticators, and the administrator has not proven who it is."""
+    """The file has secrets of authenticators, and the administrator has not proven the identity."""
 
     status = 403
     reason = "proof_needed"
@@ -109,7 +109,7 @@ def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Oper
 def _import(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
     """Import the users of a checked file, once, and redirect to the page of the result.
 
-    Who imports authenticators chooses the second factors of users, so it needs a fresh proof as there.
+    An import of authenticators sets up second factors. So it needs the same proof as other changes of them.
     """
     checked_url = f"{request.path}?{urlencode({_CHECKED: request.POST[_CHECKED]})}"
     try:
@@ -130,7 +130,7 @@ def _run_once(request: HttpRequest, shown_id: UUID | None) -> Answer:
     """Import the users of a checked file, unless the same form was sent before.
 
     Raises:
-        ProofMissing: the users have authenticators, and the administrator has not proven who it is.
+        ProofMissing: the users have authenticators, and the administrator has not proven the identity.
         NoLongerStored: there is no such file.
         KeyReused: another form had the same key.
 
@@ -198,7 +198,10 @@ def _find(request: HttpRequest, kind: str, shown_id: UUID | None) -> Any:
 
 
 def _start_viewer(request: HttpRequest) -> Viewer:
-    """Return the administrator with a secret of the session, which gets a new key with each proof."""
+    """Return the viewer of this session: the administrator, and a secret that is stored in the session.
+
+    The key of the session would not do, because each proof of the identity replaces it.
+    """
     request.session.setdefault(_SESSION, secrets.token_urlsafe(24))
     return _get_viewer(request)
 

@@ -1,4 +1,4 @@
-"""The checks of what a request demands of the sign-in: its strength must be possible in the tenant."""
+"""The checks that sign-ins of the tenant can be as strong as a request or its application demands."""
 
 from collections.abc import Sequence
 from typing import Any

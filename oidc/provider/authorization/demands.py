@@ -15,10 +15,10 @@ _NONE: Final = Demands()
 
 
 def find(authorization: Authorization) -> Demands:
-    """Return the demands and wishes of a request, by the word of their reason.
+    """Return the demands and wishes of a request, by their reasons.
 
-    A request that names no ``acr`` makes none, and nothing is read for it. An essential value that is no
-    longer known cannot be met.
+    Without any value of ``acr`` there is none, and nothing is read. A demanded value that is no longer known
+    cannot be met.
     """
     required, essential = authorization.application.required_acr, authorization.essential_acr_values
     if not authorization.acr_values:
@@ -35,9 +35,9 @@ def find(authorization: Authorization) -> Demands:
 def must_step_up(
     authorization: Authorization, session: Session, pending: AuthorizationRequest | None
 ) -> bool:
-    """Return whether the user has to prove a further factor for a request, or may.
+    """Return whether to ask the user for a further factor, which a request demands or wishes for.
 
-    A sign-in for this request has answered its wishes. Wishes that nobody here can fulfil are ignored.
+    A wish is asked once for each request. Wishes that nobody in the tenant can fulfil are ignored.
     """
     if session.highest_level <= Level.ONE:
         return False
@@ -50,7 +50,7 @@ def must_step_up(
 
 
 def is_answered(pending: AuthorizationRequest | None) -> bool:
-    """Return whether the user has signed in for a request, or can or will not do so with a further factor."""
+    """Return whether the user has signed in for a request, or has no further factor or declined to use it."""
     return pending is not None and bool(pending.signed_in_at or pending.wish_declined_at)
 
 

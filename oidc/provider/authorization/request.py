@@ -38,7 +38,7 @@ class Authorization:
     further_scopes: tuple[str, ...]
     resource: str
     organization_id: str
-    # What the token names is the first of these that the sign-in satisfies.
+    # The token names the first of these that the sign-in satisfies.
     acr_values: tuple[str, ...] = ()
     essential_acr_values: tuple[str, ...] = ()
     wished_acr_values: tuple[str, ...] = ()
@@ -135,9 +135,9 @@ def _build_authorization(request: ClientRequest) -> Authorization:
 
 
 def _get_acr_values(request: ClientRequest, document: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the values of ``acr``: all in their order, the demanded ones, and the wishes.
+    """Return the values of ``acr``: all of them in order, those that are demanded, and the wishes.
 
-    That which the application requires is the last. Its defaults count if the request names none.
+    The value that the application requires is the last. Its default values count if the request has none.
     """
     application = request.application
     sent, claimed = request.sent["acr_values"].split(), claims_request.get_acr_values(document)

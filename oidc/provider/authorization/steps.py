@@ -111,7 +111,7 @@ def _get_interactive_step(
 def _find_step_of_weak_sign_in(
     authorization: Authorization, session: Session, pending: AuthorizationRequest | None
 ) -> Step | None:
-    """Return what follows if the sign-in is weaker than the request demands or wishes for."""
+    """Return the step of a sign-in that is weaker than the request demands or wishes for, or None."""
     if demands.must_step_up(authorization, session, pending):
         return Step.STEP_UP
     if demands.is_target_met(authorization, session):

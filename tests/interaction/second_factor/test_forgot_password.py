@@ -5,8 +5,12 @@ import pytest
 from identity.factors.models import RecoveryGrant
 from identity.sessions.models import Session
 from identity.users import credentials
+from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experience
+from interaction.journeys.second_factor import resetting
+from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.verification import services as verification
 from tests.support import audit_log, codes, management
 from tests.support.cast import PASSWORD
 from tests.support.codes import RESET, new_email
@@ -101,6 +105,14 @@ class TestTheStep:
         assert password_of(acme, user) == NEW
         with acme.active():
             assert not Session.objects.exists()
+
+    def test_a_password_that_changes_meanwhile_ends_the_proof_of_the_address(self, acme, user, app):
+        with acme.active():
+            current = User.objects.get(pk=user.pk)
+            credentials.set_password(User.objects.get(pk=user.pk), NEW)
+
+            with pytest.raises(verification.NotVerified):
+                resetting.check(current, Kind.EMAIL, Visit("b" * 64, None, None), experience.current())
 
     def test_decision_M35_it_remembers_no_browser(self, acme, email, user, app):
         with acme.active():

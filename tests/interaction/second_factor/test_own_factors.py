@@ -475,8 +475,9 @@ class TestWhoMay:
         assert broken.status_code == 400
 
     def test_case_MT3_a_session_of_another_tenant_is_none_here(self, tenant, rival, browser):
-        stranger = rival.browser()
-        stranger.http.cookies = browser.http.cookies
+        stranger, slug = rival.browser(), browser.world.tenant.slug
+        for name, value in browser.http.cookies.items():
+            stranger.http.cookies.set(name.replace(slug, rival.tenant.slug), value)
 
         refusal_of(send(stranger, "GET", FACTORS), 401)
 

@@ -16,6 +16,7 @@ from tests.support.factors import NEXT, SEND, SKIP, App, enrol, has_session, swi
 from tests.support.forms import form, forms
 from tests.support.passkeys import ask, device, send
 
+CONFIRM = "/api/my-account/confirm"
 ADD = "/account/security/authenticator"
 
 
@@ -97,6 +98,26 @@ class TestTheMailbox:
 
 
 class TestTheSession:
+    def test_case_MT37_decision_M21_two_codes_to_one_mailbox_confirm_nothing(self, acme, email):
+        """The owner has an authenticator, and has switched two-step sign-in off."""
+        codes.reachable(acme)
+        switch_on(acme, "Totp", "EmailVerificationCode")
+        app = enrol(acme, acme.user(email=email, email_verified=True), two_step=False)
+        thief = acme.browser()
+        assert has_session(codes.enter(thief, email, codes.sent(thief, email)))
+        codes.let_time_pass(acme)
+
+        sent = thief.post(SEND, json={"type": "EmailVerificationCode"})
+        page = thief.get("/account/security/authenticator")
+        ways = thief.get(page.headers["Location"]).text
+        by_mail = thief.post(CONFIRM, json={"type": "EmailVerificationCode", "code": "123456"})
+
+        assert (sent.status_code, by_mail.status_code) == (403, 403)
+        assert "EmailVerificationCode" not in ways
+        with acme.active():
+            assert Session.objects.get().level == 1
+        assert thief.post(CONFIRM, json={"type": "Totp", "code": app.code()}).status_code == 200
+
     def test_decision_M43_a_password_of_an_earlier_sign_in_is_not_believed(self, acme, email):
         """A later sign-in with a code continues the session, and moves its time."""
         codes.reachable(acme)

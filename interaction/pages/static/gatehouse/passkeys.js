@@ -60,7 +60,7 @@ const post = async (url, body) => {
   const isPasswordMissing = content.result?.ways?.[0]?.type === "Password" && field("password");
   if (reason === "confirm_needed" && root.dataset.confirm && !isPasswordMissing) location.assign(root.dataset.confirm);
   const byReason = {
-    confirm_needed: isPasswordMissing ? "password" : "again",
+    confirm_needed: isPasswordMissing ? "missing" : "again",
     passkey_refused: "refused",
     already_enrolled: "known",
     too_many_factors: "many",

@@ -1,7 +1,35 @@
 """An account elsewhere with a user's address is one factor, and not the second."""
 
+import pytest
+
 from identity.sessions.models import Session
+from identity.users.models import User
 from tests.support import codes, factors, social
+from tests.support.factors import NEXT, SEND
+
+EMAIL_CODE = "EmailVerificationCode"
+
+
+@pytest.fixture
+def email():
+    return codes.new_email()
+
+
+@pytest.fixture
+def user(acme, provider, email):
+    """A user for whom a code by email could be the second factor, and an account elsewhere the first."""
+    codes.reachable(acme)
+    factors.switch_on(acme, "Totp", EMAIL_CODE)
+    social.connect(acme, provider.config)
+    social.allow(acme, automatic_account_linking=True)
+    user = social.with_proven_email(acme, email)
+    with acme.active():
+        User.objects.filter(pk=user.pk).update(two_step=True)
+    return user
+
+
+def methods_of(browser):
+    return [method["type"] for method in browser.get(NEXT).json()["result"]["methods"]]
 
 
 def test_case_MT38_an_account_elsewhere_with_the_same_email_is_asked_for_the_factor(acme, provider):
@@ -20,3 +48,33 @@ def test_case_MT38_an_account_elsewhere_with_the_same_email_is_asked_for_the_fac
     assert not factors.is_signed_in(browser)
     with acme.active():
         assert not Session.objects.exists()
+
+
+def test_case_MT37_an_account_elsewhere_and_its_mailbox_are_not_two_factors(acme, provider, user, email):
+    factors.enrol(acme, user)
+    browser = acme.browser()
+
+    social.came(browser, provider, sub="somebody", email=email, email_verified=True)
+    sent = browser.post(SEND, json={"type": EMAIL_CODE})
+
+    assert methods_of(browser) == ["Totp"]
+    assert sent.status_code == 403
+
+
+def test_decision_M21_an_account_elsewhere_with_another_email_leaves_the_mailbox(acme, provider, user, email):
+    factors.enrol(acme, user)
+    browser = acme.browser()
+    social.came(browser, provider, sub="somebody", email=email, email_verified=True)
+    later = acme.browser()
+
+    social.came(later, provider, sub="somebody", email=codes.new_email(), email_verified=True)
+
+    assert methods_of(later) == ["Totp", EMAIL_CODE]
+
+
+def test_decision_M21_who_has_no_other_factor_gets_a_code_by_email(acme, provider, user, email):
+    browser = acme.browser()
+
+    social.came(browser, provider, sub="somebody", email=email, email_verified=True)
+
+    assert methods_of(browser) == [EMAIL_CODE]
