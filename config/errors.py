@@ -6,6 +6,7 @@ elsewhere.
 
 import codecs
 import errno
+import logging
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +30,7 @@ from interaction.experience.models import SignInExperience
 from management.api.envelope import plain_refusal
 from oidc.provider.error_responses import oauth_error
 
+_logger: Final = logging.getLogger(__name__)
 _OAUTH: Final = (
     "/oidc/token",
     "/oidc/revoke",
@@ -149,10 +151,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def load() -> None:
-    """Load the files that a 503 response needs, so that a process that cannot open a file can send it."""
+    """Load the files that a 503 response needs, so that a process that cannot open a file can send it.
+
+    Without static files, the server starts, but no page can be rendered.
+    """
     request: Any = HttpRequest()
     request.draft = SignInExperience(tenant=Tenant())  # so the brand is not read from the database
-    _database_unavailable(request)
+    try:
+        _database_unavailable(request)
+    except ValueError:
+        _logger.warning("no page can be rendered: run manage.py collectstatic", exc_info=True)
     codecs.lookup("unicode_escape")  # Django uses it to log a response
 
 

@@ -40,18 +40,31 @@ for path in paths:
 """
 
 
-@pytest.mark.parametrize("language", ["", "de"])
-def test_fault_R13_503_when_nothing_was_asked_for_before(database, language):
+def serve(language, *paths, **environment):
+    """Send requests to such a process, and return path, status and ``Retry-After`` of each response."""
     host = settings.BASE_URL.partition("//")[2]
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, host, language, *PATHS],
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"},
+        [sys.executable, "-c", SCRIPT, host, language, *paths],
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
         cwd=settings.BASE_DIR,
         capture_output=True,
         text=True,
         check=False,
     )
-
     assert done.returncode == 0, done.stderr
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+@pytest.mark.parametrize("language", ["", "de"])
+def test_fault_R13_503_when_nothing_was_asked_for_before(database, language):
+    answers, _ = serve(language, *PATHS)
+
     assert answers == [[path, "503 Service Unavailable", "2"] for path in PATHS]
+
+
+def test_a_server_without_static_files_starts(database, tmp_path):
+    """Its pages fail, and its API does not."""
+    answers, log = serve("", "/.well-known/jwks.json", VAR_DIR=str(tmp_path))
+
+    assert answers == [["/.well-known/jwks.json", "503 Service Unavailable", "2"]]
+    assert "no page can be rendered: run manage.py collectstatic" in log
