@@ -4,11 +4,13 @@ The path decides the format: the envelope below ``/api/``, OAuth's JSON at its e
 elsewhere.
 """
 
+import codecs
 import errno
+import logging
 import sys
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
@@ -22,10 +24,13 @@ from django.utils.translation import gettext_lazy as _
 from audit import context
 from database import availability
 from identity.http.error_page import error_page
+from identity.tenants.models import Tenant
 from identity.users import passwords
+from interaction.experience.models import SignInExperience
 from management.api.envelope import plain_refusal
 from oidc.provider.error_responses import oauth_error
 
+_logger: Final = logging.getLogger(__name__)
 _OAUTH: Final = (
     "/oidc/token",
     "/oidc/revoke",
@@ -35,6 +40,8 @@ _OAUTH: Final = (
 )
 _LONGEST_MESSAGE: Final = 250  # characters
 _RETRY_AFTER: Final = "2"  # seconds
+# Python's messages of RuntimeError: the process ends, or the system has no thread left.
+_NO_THREAD: Final = ("cannot schedule new futures after", "can't start new thread")
 _TENANT_PLACEHOLDER: Final = "/in-place-of-a-tenant/"
 
 
@@ -143,8 +150,24 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def load() -> None:
+    """Load the files that a 503 response needs, so that a process that cannot open a file can send it.
+
+    Without static files, the server starts, but no page can be rendered.
+    """
+    request: Any = HttpRequest()
+    request.draft = SignInExperience(tenant=Tenant())  # so the brand is not read from the database
+    try:
+        _database_unavailable(request)
+    except ValueError:
+        _logger.warning("no page can be rendered: run manage.py collectstatic", exc_info=True)
+    codecs.lookup("unicode_escape")  # Django uses it to log a response
+
+
 def _is_temporary(failure: BaseException | None) -> bool:
-    """Tell whether the database is unavailable, or the process has too many open files."""
+    """Tell whether the database is unavailable, or the process can open no file or start no thread."""
+    if isinstance(failure, RuntimeError):
+        return str(failure).startswith(_NO_THREAD)
     if isinstance(failure, OSError):
         return failure.errno in {errno.EMFILE, errno.ENFILE}
     return availability.is_unavailable(failure)

@@ -63,6 +63,9 @@ if settings.METRICS_TOKEN:
 
 def when_ready(server: object) -> None:
     """Start garbage collection, and exempt loaded objects, which would pause workers for 0.1 seconds."""
+    from config import errors  # noqa: PLC0415 - this file is loaded before the apps
+
+    errors.load()
     gc.freeze()  # among them are a few thousand objects of garbage, which take longer to find than to keep
     gc.enable()
 
@@ -77,7 +80,7 @@ def child_exit(server: object, worker: Any) -> None:
 
 def post_worker_init(worker: object) -> None:
     """Start the worker's threads. This happens after the fork, because threads do not survive a fork."""
-    from interaction.verification import outgoing  # noqa: PLC0415 - this file is loaded before the apps
+    from interaction.verification import outgoing  # noqa: PLC0415 - as above
     from management.observability import refusals, tracing  # noqa: PLC0415
     from management.upgrades import presence  # noqa: PLC0415
 

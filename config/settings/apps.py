@@ -52,6 +52,8 @@ ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
 HOLD_SIGNING_KEY = "oidc.keys.services.hold"
 # The level of each value of acr: see identity.resources.serializers.
 ACR_LEVELS = "oidc.settings.acr_levels.get_all"
+# Keeps a value of acr known until the transaction ends: see identity.resources.services.
+HOLD_ACR_VALUE = "oidc.settings.services.hold_acr_value"
 # The applications and APIs that require one of some values of acr: see oidc.settings.services.
 ACR_VALUE_USES = "oidc.applications.acr_rules.find_uses"
 SIGNING_ALGORITHM_USES = "oidc.applications.algorithm_uses.find"

@@ -13,6 +13,7 @@ from identity.core import tenancy
 from identity.core.errors import FieldError
 from identity.resources.custom_claims import ApiClaimSerializer, CustomClaims
 from identity.resources.models import MAX_TTL, Resource, Scope
+from identity.resources.services import UNKNOWN_ACR
 from identity.rest.choices import Choice
 from identity.rest.fields import Description, Flag, Line, Name, SigningAlgorithm, WholeNumber
 from identity.rest.serializers import Record
@@ -77,9 +78,7 @@ class ResourceSerializer(Record):
             return value
         levels: dict[str, int] = import_string(settings.ACR_LEVELS)()
         if value not in levels:
-            raise serializers.ValidationError(
-                gettext_noop("must be a value of acr, or one of acr_aliases"), code="unknown"
-            )
+            raise serializers.ValidationError(UNKNOWN_ACR, code="unknown")
         if levels[value] > tenants.get_highest_level():
             raise serializers.ValidationError(
                 gettext_noop("cannot be reached with the second factors of the sign-in experience"),

@@ -12,13 +12,14 @@ from django.utils.translation import gettext_noop
 
 from audit.events import Event
 from identity.core import records, tenancy
-from identity.core.errors import ServiceError
+from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Protected
 from identity.resources.models import Resource, Scope
 from identity.tenants.models import Tenant
 
 ALL: Final = "all"
 MANAGE_ORGANIZATIONS: Final = "manage:organizations"
+UNKNOWN_ACR: Final = gettext_noop("must be a value of acr, or one of acr_aliases")
 
 
 class NoSuchResource(ServiceError):
@@ -54,7 +55,7 @@ def create(**fields: Any) -> Resource:
     If its algorithm has no key, the first one is created before anything else.
 
     Raises:
-        Invalid: another resource has the indicator.
+        Invalid: another resource has the indicator, or the tenant does not know ``required_acr``.
 
     """
     _ensure_key(fields)
@@ -73,8 +74,25 @@ def _hold_key(fields: Mapping[str, Any]) -> None:
         import_string(settings.HOLD_SIGNING_KEY)(algorithm)
 
 
+def _hold_acr(fields: Mapping[str, Any], resource: Resource | None = None) -> None:
+    """Keep the alias that a resource is about to require until the transaction ends.
+
+    A resource may keep an alias that the tenant removed earlier.
+
+    Raises:
+        Invalid: the tenant removed the alias concurrently.
+
+    """
+    required = fields.get("required_acr")
+    if not required or import_string(settings.HOLD_ACR_VALUE)(required):
+        return
+    if resource is None or not Resource.objects.filter(pk=resource.pk, required_acr=required).exists():
+        raise Invalid("required_acr", UNKNOWN_ACR, code="unknown")
+
+
 @transaction.atomic
 def _create(fields: Mapping[str, Any]) -> Resource:
+    _hold_acr(fields)
     _hold_key(fields)
     resource = Resource(**fields)
     if resource.is_default:
@@ -96,6 +114,7 @@ def change(resource: Resource, fields: dict[str, object], *, expected: frozenset
     If its algorithm has no key, the first one is created before anything else.
 
     Raises:
+        Invalid: the tenant does not know ``required_acr``.
         Protected: the resource is the management API, whose name cannot be changed.
         records.Stale: the resource was changed since the caller read it.
 
@@ -108,6 +127,7 @@ def change(resource: Resource, fields: dict[str, object], *, expected: frozenset
 
 @transaction.atomic
 def _change(resource: Resource, fields: dict[str, object], expected: frozenset[int] | None) -> None:
+    _hold_acr(fields, resource)
     _hold_key(fields)
     if fields.get("is_default"):
         _unset_other_defaults(resource)

@@ -48,7 +48,8 @@ def _brand(request: HttpRequest) -> dict[str, Any]:
     } | default_branding()
     try:
         experience = get_experience(request)
-    except (tenancy.NoActiveTenant, DatabaseError, SignInExperience.DoesNotExist):
+    except (tenancy.NoActiveTenant, DatabaseError, OSError, SignInExperience.DoesNotExist):
+        # An OSError: the process has no file descriptor for a connection.
         return default
     return default | get_brand(request, experience, getattr(request, "pending", None))
 

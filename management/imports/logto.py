@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from management.imports import files, profiles, values
+from management.imports import files, otp, profiles, values
 from management.imports.records import ForeignUser, ImportFile, Record
 
 _READERS: Final = {"[": lambda path: files.items(path, files.document(path)), "{": files.json_lines}
@@ -44,7 +44,11 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     }
     if created_at := values.timestamp(_member(raw, "created_at")):
         fields["created_at"] = created_at
-    return ForeignUser(values.text(raw.get("id")), fields)
+    return ForeignUser(
+        values.text(raw.get("id")),
+        fields,
+        secrets=lambda: otp.read_logto(_member(raw, "mfa_verifications")),
+    )
 
 
 def _member(raw: dict[str, Any], name: str) -> Any:

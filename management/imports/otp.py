@@ -5,6 +5,7 @@ to sign in.
 """
 
 import base64
+from collections.abc import Iterable
 from typing import Any, Final
 
 from django.utils.translation import gettext_noop
@@ -40,7 +41,30 @@ def read_keycloak(credentials: Any) -> list[ImportedSecret]:
 
     """
     items = credentials if isinstance(credentials, list) else []
-    found = [_read(item) for item in items if isinstance(item, dict) and item.get("type") in {"otp", "totp"}]
+    return _check_number(
+        _read(item) for item in items if isinstance(item, dict) and item.get("type") in {"otp", "totp"}
+    )
+
+
+def read_logto(verifications: Any) -> list[ImportedSecret]:
+    """Return the secrets of the column ``mfa_verifications`` of Logto, each once. They have no labels.
+
+    Raises:
+        Invalid: the column cannot be read, a secret is not base32 of 16 to 64 characters, or there are too
+            many.
+
+    """
+    items = values.json_objects(_FIELD, verifications)
+    return _check_number(read_base32(item.get("key")) for item in items if item.get("type") == "Totp")
+
+
+def _check_number(found: Iterable[ImportedSecret]) -> list[ImportedSecret]:
+    """Return the secrets, each once.
+
+    Raises:
+        Invalid: there are too many.
+
+    """
     secrets = list({imported.secret: imported for imported in found}.values())
     if len(secrets) > MOST:
         raise Invalid(_FIELD, fill(gettext_noop("there are more than %(most)s authenticators"), most=MOST))

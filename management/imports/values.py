@@ -73,16 +73,36 @@ def json_object(name: str, value: Any) -> dict[str, Any]:
         Invalid: the value is not a JSON object.
 
     """
-    if isinstance(value, str) and value:
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            raise Invalid(name, gettext_noop("must be JSON")) from None
+    value = _parse_json(name, value)
     if value in (None, ""):
         return {}
     if not isinstance(value, dict):
         raise Invalid(name, gettext_noop("must be a JSON object"))
     return value
+
+
+def json_objects(name: str, value: Any) -> list[dict[str, Any]]:
+    """Return a JSON list of objects, which a string can contain too.
+
+    Raises:
+        Invalid: the value is not such a list.
+
+    """
+    value = _parse_json(name, value)
+    if value in (None, ""):
+        return []
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise Invalid(name, gettext_noop("must be JSON"))
+    return value
+
+
+def _parse_json(name: str, value: Any) -> Any:
+    if not isinstance(value, str) or not value:
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        raise Invalid(name, gettext_noop("must be JSON")) from None
 
 
 def full_name(*parts: Any) -> str:

@@ -1,12 +1,15 @@
 """The heartbeat of a node. ``migrate`` reads it to find out what serving nodes still need."""
 
+import importlib.util
 import logging
+import pkgutil
 import socket
 import threading
 import tomllib
 from functools import cache
 from typing import Final
 
+from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connections
 from django.db.migrations.loader import MigrationLoader
@@ -69,4 +72,19 @@ def _name() -> str:
 
 @cache
 def _migrations() -> list[str]:
-    return sorted(".".join(name) for name in MigrationLoader(None).disk_migrations)
+    """Return the names of all migrations. They are not imported, which takes a worker 45 ms and 2.5 MiB."""
+    return sorted(
+        f"{app.label}.{module.name}" for app in apps.get_app_configs() for module in _find_modules(app.label)
+    )
+
+
+def _find_modules(app_label: str) -> list[pkgutil.ModuleInfo]:
+    package, _ = MigrationLoader.migrations_module(app_label)
+    spec = importlib.util.find_spec(package) if package else None
+    folders = spec.submodule_search_locations if spec else None
+    # Django ignores packages, and modules whose name begins like this.
+    return [
+        found
+        for found in pkgutil.iter_modules(folders or [])
+        if not found.ispkg and found.name[0] not in "_~"
+    ]

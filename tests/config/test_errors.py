@@ -306,9 +306,27 @@ class TestOurFault:
         assert int(answer.headers["Retry-After"]) > 0
         assert "/secret" not in answer.text
 
-    def test_a_page_of_failure_needs_no_database(self, browser, monkeypatch):
+    @pytest.mark.parametrize("path", BROKEN)
+    @pytest.mark.parametrize(
+        "message",
+        ["cannot schedule new futures after interpreter shutdown", "can't start new thread"],
+    )
+    def test_fault_R13_503_when_no_thread_can_be_started(self, acme, browser, monkeypatch, path, message):
+        self.broken(monkeypatch, BROKEN[path], RuntimeError(message))
+
+        answer = browser.get(f"/t/{acme.tenant.slug}{path}")
+
+        answer.text = answer.content.decode()
+        has_shape(answer, path, 503, "temporarily_unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+
+    @pytest.mark.parametrize(
+        "error",
+        [OperationalError("gone"), OSError(errno.EMFILE, "Too many open files")],
+        ids=["gone", "files"],
+    )
+    def test_a_page_of_failure_needs_no_database(self, browser, monkeypatch, error):
         """Its brand is read from the database, too: that must not fail again."""
-        error = OperationalError("gone")
         self.broken(monkeypatch, "interaction.pages.context.experiences.current", error)
         self.broken(monkeypatch, "identity.sessions.cookies.current_session", error)
 

@@ -115,7 +115,7 @@ def test_more_connections_than_threads_are_all_served(acme):
 
 def test_garbage_is_collected_from_when_the_application_is_loaded():
     script = (
-        "import gc; from config import gunicorn; print(gc.isenabled()); "
+        "import gc; from config import gunicorn, wsgi; print(gc.isenabled()); "
         "gunicorn.when_ready(None); print(gc.isenabled())"
     )
 

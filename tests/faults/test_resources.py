@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
+from django.conf import settings
 
 from tests.support.installation import no_second_branch, nothing_is_lost
 from tests.support.witness import CUT, UNAVAILABLE
@@ -39,7 +40,7 @@ def test_fault_R13_a_node_runs_out_of_files(installation, measured):
         seen.goes_on(60)
 
     measured(answers=seen.summary(), recovery=round(seen.recovery(free), 2))
-    assert seen.wrong(CUT, UNAVAILABLE) == []
+    assert seen.wrong(CUT, UNAVAILABLE) == [], (settings.VAR / "server.log").read_text()
     assert seen.recovery(free) < 5
     assert httpx.get(f"{node.address}/readyz").status_code == 200
     nothing_is_lost(seen, installation.query)

@@ -1,5 +1,6 @@
 """In a server, hashes are made in processes of their own, which give way to everything else."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -76,6 +77,25 @@ def test_one_process_does_one_hash_after_the_other(apart):
     first = process(apart)
 
     assert process(apart) is first
+
+
+@linux
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library is not GNU's")
+def test_it_keeps_the_memory_of_a_hash_no_longer_than_it_is_busy(apart):
+    own = process(apart).pid
+    for _ in range(3):
+        passwords.hash_password(PASSWORD)
+    busy = resident(own)
+
+    assert wait_until(lambda: resident(own) < busy - 16 * 1024)
+    assert passwords.verify(PASSWORD, passwords.hash_password(PASSWORD)) == (True, None)
+    assert process(apart).pid == own
+
+
+def resident(pid):
+    """The resident memory of a process in KiB."""
+    [line] = [line for line in (PROC / str(pid) / "status").read_text().splitlines() if "VmRSS" in line]
+    return int(line.split()[1])
 
 
 @linux

@@ -1,5 +1,6 @@
 """Hashing passwords: what is stored, when it is hashed anew, and how few run at a time."""
 
+import concurrent.futures.thread
 import re
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock, Thread
@@ -297,6 +298,17 @@ def narrow(address):
     """A server whose only worker has two places."""
     with second.running(THREADS="8", HASHING_CONCURRENCY="1", HASHING_QUEUE="1") as narrow:
         yield narrow
+
+
+def test_fault_R13_503_while_the_process_ends(database, monkeypatch):
+    """The main thread of a worker has ended, and Python starts no thread any more: requests still finish."""
+    monkeypatch.setattr(concurrent.futures.thread, "_shutdown", True)
+    client, body = Client(raise_request_exception=False), {"identifier": "x", "password": PASSWORD}
+
+    answer = client.post(SIGN_IN, body, content_type="application/json")
+
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
 
 
 class TestFlood:

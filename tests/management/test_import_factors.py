@@ -1,12 +1,14 @@
 """``manage.py import_users`` with authenticators: people keep the app that they have."""
 
 import base64
+import csv
 import json
 
 import pytest
 
 from audit.models import Entry
 from identity.factors.models import Authenticator
+from identity.users import credentials
 from identity.users.factor_bits import AUTHENTICATOR
 from identity.users.models import User
 from tests.management.test_import_users import PASSWORD, run
@@ -149,3 +151,82 @@ def test_a_dry_run_stores_nothing_and_checks_the_secrets(acme):
     assert (ran.summary["imported"], ran.summary["refused"]) == (2, 1)
     with acme.active():
         assert not Authenticator.objects.exists()
+
+
+# Items of Logto's column ``mfa_verifications``.
+APP = {"id": "a", "type": "Totp", "key": OTHER, "createdAt": "2024-01-02T03:04:05.678Z"}
+BACKUP = {"id": "b", "type": "BackupCode", "codes": [{"code": "2c8a4a9c58"}]}
+PASSKEY = {"id": "c", "type": "WebAuthn", "credentialId": "x", "publicKey": "y", "counter": 0, "agent": "z"}
+
+
+class TestLogto:
+    """The column is JSON in an export as JSON, and its text in an export as CSV."""
+
+    def write(self, folder, *verifications, as_csv=False):
+        """Write users, who are numbered, each with its verifications."""
+        rows = [
+            {"id": f"id{n}", "username": f"user{n}", "mfa_verifications": each}
+            for n, each in enumerate(verifications)
+        ]
+        path = folder / "users"
+        if not as_csv:
+            return write(path, *rows)
+        with path.open("w", newline="") as file:
+            written = csv.DictWriter(file, rows[0])
+            written.writeheader()
+            written.writerows(
+                row | {"mfa_verifications": json.dumps(row["mfa_verifications"])} for row in rows
+            )
+        return path
+
+    @pytest.mark.parametrize("as_csv", [False, True])
+    def test_decision_M55_its_authenticators_complete_a_sign_in(self, acme, tmp_path, as_csv):
+        factors.switch_on(acme, "Totp")
+        path = self.write(tmp_path, [BACKUP, APP, PASSKEY], [], as_csv=as_csv)
+
+        ran = run(acme, path, "--format", "logto")
+
+        assert (ran.summary["imported"], ran.summary["refused"]) == (2, 0)
+        una = find(acme, "user0")
+        assert (una.two_step, una.factors) == (True, AUTHENTICATOR)
+        assert [row.name for row in stored(acme, una)] == [""]
+        assert (find(acme, "user1").two_step, find(acme, "user1").factors) == (False, 0)
+        with acme.active():
+            credentials.set_password(una, PASSWORD)
+        browser = acme.browser()
+        half = browser.sign_in(una, PASSWORD)
+        assert not factors.has_session(half)
+        answer = browser.post(factors.TOTP, json={"code": authenticator.code(OTHER)})
+        assert factors.has_session(answer), answer.text
+
+    @pytest.mark.parametrize("left", [None, "", "[]", [BACKUP], [PASSKEY]])
+    def test_whoever_has_no_app_is_imported_without_one(self, acme, tmp_path, left):
+        run(acme, self.write(tmp_path, left), "--format", "logto")
+
+        assert (find(acme, "user0").two_step, find(acme, "user0").factors) == (False, 0)
+
+    @pytest.mark.parametrize(
+        ("broken", "rule"),
+        [
+            ([APP | {"key": "too short"}], "must be base32, 16 to 64 characters"),
+            ([{"type": "Totp"}], "must be base32, 16 to 64 characters"),
+            ([APP | {"key": 17}], "must be base32, 16 to 64 characters"),
+            ("[{", "must be JSON"),
+            ({"type": "Totp"}, "must be JSON"),
+            (["Totp"], "must be JSON"),
+            (17, "must be JSON"),
+            (
+                [APP | {"key": OTHER[:-1] + letter} for letter in "ABCDEF"],
+                "there are more than 5 authenticators",
+            ),
+        ],
+    )
+    def test_decision_M55_one_that_cannot_be_read_refuses_the_user(self, acme, tmp_path, broken, rule):
+        report = tmp_path / "bad.jsonl"
+
+        ran = run(acme, self.write(tmp_path, broken), "--format", "logto", report=report)
+
+        assert [(row["field"], row["rule"]) for row in ran.report] == [("totp_secret", rule)]
+        assert OTHER[:-1] not in report.read_text()
+        with acme.active():
+            assert not User.objects.exists()

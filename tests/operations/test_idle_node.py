@@ -4,10 +4,12 @@ import threading
 import time
 
 import pytest
+from django.db import connection
 from django.db.backends.signals import connection_created
 
 from interaction.verification import outgoing
 from management.upgrades import presence
+from tests.support.threads import THOROUGH
 
 LOOKS = 5
 
@@ -71,3 +73,23 @@ def test_announces_itself_over_one_connection(opened, monkeypatch):
     wait_for(looks)
 
     assert opened.count("presence") == 1
+
+
+def count_sessions():
+    """How many sessions the database has had since it was created."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sessions FROM pg_stat_database WHERE datname = current_database()")
+        return cursor.fetchone()[0]
+
+
+@pytest.mark.skipif(not THOROUGH, reason="takes 50 seconds: only with GATEHOUSE_THOROUGH=1")
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="PostgreSQL counts sessions")
+def test_opens_no_connection(address):
+    """It looks for messages every 20 seconds and announces itself every 30."""
+    count_sessions()
+    time.sleep(5)  # its threads have connected, and the statistics say so
+    before = count_sessions()
+
+    time.sleep(45)
+
+    assert count_sessions() == before

@@ -4,6 +4,7 @@ import socket
 
 from django.conf import settings
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 
 from database.clock import seconds_ahead
 from management.upgrades import presence, serving
@@ -39,3 +40,9 @@ def test_a_node_that_fell_silent_is_not_counted_and_forgotten_after_a_day(addres
     assert set(silent) & set(seen()) == {"there"}
     assert set(silent) & set(Node.objects.stale().values_list("pk", flat=True)) == {"long gone"}
     Node.objects.filter(pk__in=silent).delete()
+
+
+def test_a_node_knows_the_migrations_that_django_finds(database):
+    found = MigrationLoader(None).disk_migrations
+
+    assert presence._migrations() == sorted(".".join(name) for name in found)
