@@ -60,7 +60,9 @@ class _Handler(WSGIRequestHandler):
 @contextmanager
 def _serving(code: Path = ROOT, /, **environment: str) -> Iterator[None]:
     """Serve in a thread of this process."""
-    if code != ROOT or environment:
+    from tests.support.comparison import FILE  # noqa: PLC0415 - pytest-django has read the settings now
+
+    if code != ROOT or set(environment) - {FILE}:
         pytest.skip("starts a server of its own")
     with ThreadedWSGIServer((settings.HOST, settings.PORT), _Handler) as http:
         http.daemon_threads = True
@@ -73,6 +75,7 @@ def _serving(code: Path = ROOT, /, **environment: str) -> Iterator[None]:
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Run the tests against each mutant, instead of once."""
     option = session.config.option
+    gc.unfreeze()  # functions and statements are found among the objects that are not frozen
     files = tuple(dict.fromkeys(path for paths, _ in GROUPS.values() for path in paths))
     session.items = list(_leave_out_parameters(session.items, option.parameters))
     _prepare(session)
