@@ -10,19 +10,8 @@ from oidc.grants import connections, consents
 from oidc.grants.connections import NotConnected
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
-from tests.support import cast
 from tests.support.audit_log import entries
 from tests.support.grant_rows import new_api, new_code, new_family, new_organization, new_session
-
-
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
-@pytest.fixture
-def user(acme):
-    return acme.user()
 
 
 def third_party(acme, name="Third"):

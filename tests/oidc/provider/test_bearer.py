@@ -23,11 +23,6 @@ from tests.support.grant_rows import new_family, new_organization, new_session
 PLAIN_EPOCH = "user_epoch"  # as tokens of 0.1.0 have it
 
 
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
 class Token:
     """A token whose signature is good. It belongs to a session or a family, of a third party if asked for."""
 
