@@ -22,6 +22,14 @@ def first_party(acme, name="First"):
     return acme.application(name=name).application
 
 
+def connect(user, application):
+    """Let an application have a consent, a code and a refresh family of a user."""
+    session = new_session(user)
+    consents.grant(user, application, ConsentRequest(("openid",)))
+    new_code(application, session)
+    new_family(application, session)
+
+
 def left():
     """What is left: consents, codes, and refresh families that have not ended."""
     families = RefreshFamily.objects.filter(ended_at=None).count()
@@ -90,10 +98,7 @@ class TestRevoke:
         other_user, application, other = acme.user(), third_party(acme), third_party(acme)
         with acme.active():
             for person, program in ((user, application), (user, other), (other_user, application)):
-                session = new_session(person)
-                consents.grant(person, program, ConsentRequest(("openid",)))
-                new_code(program, session)
-                new_family(program, session)
+                connect(person, program)
 
             assert connections.revoke(user, str(application.pk)) == application
 
@@ -156,10 +161,7 @@ class TestRevoke:
         other_user, application, other = acme.user(), third_party(acme), first_party(acme)
         with acme.active():
             for person, program in ((user, application), (user, other), (other_user, application)):
-                session = new_session(person)
-                consents.grant(person, program, ConsentRequest(("openid",)))
-                new_code(program, session)
-                new_family(program, session)
+                connect(person, program)
 
             connections.revoke_all(user, reason="signed_out")
 

@@ -60,6 +60,12 @@ class Token:
         self.claims[tokens.CONSENT] = str(row.pk)
         return row
 
+    def replace(self, one):
+        """Return the user and the application of the token, with another user or another application."""
+        if one == "user":
+            return self.acme.user(), self.application
+        return self.user, self.acme.application(is_third_party=True).application
+
     def authenticate(self, text="token", world=None, **options):
         with (world or self.acme).active():
             return bearer.authenticate(text, **options)
@@ -250,11 +256,7 @@ class TestThirdParty:
 
     @pytest.mark.parametrize("of", ["user", "application"])
     def test_a_consent_of_another_is_none(self, acme, third_party, of):
-        user, application = third_party.user, third_party.application
-        if of == "user":
-            user = acme.user()
-        else:
-            application = acme.application(is_third_party=True).application
+        user, application = third_party.replace(of)
         with acme.active():
             consents.grant(user, application, ConsentRequest(("openid",)))
             third_party.claims[tokens.CONSENT] = str(Consent.objects.get().pk)
@@ -296,11 +298,7 @@ class TestThirdParty:
 
     @pytest.mark.parametrize("of", ["user", "application"])
     def test_a_target_of_another_is_none(self, acme, third_party, of):
-        user, application = third_party.user, third_party.application
-        if of == "user":
-            user = acme.user()
-        else:
-            application = acme.application(is_third_party=True).application
+        user, application = third_party.replace(of)
         with acme.active():
             hospital = new_organization()
             consents.grant(user, application, ConsentRequest((), organization_id=hospital.pk))
