@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import httpx
 import pytest
+from django.db.models.functions import Now
 
+from oidc.grants.models import AuthorizationCode, RefreshFamily
+from oidc.keys import usage
 from oidc.provider.token import authorization_code
 from oidc.provider.token.endpoint import GRANTS, STEPS
 from tests.support.call_order import recorded
@@ -175,6 +179,22 @@ class TestOfARequestThatIsRefused:
 
         assert steps_of(lambda: client.refresh(second, organization_id="unknown")) == (HANDLED, 400)
         assert steps_of(lambda: client.refresh(first)) == (HANDLED, 400)
+
+    @pytest.mark.parametrize("grant", ["code", "refresh token"])
+    def test_for_what_ends_after_it_was_checked_end_with_the_fourth(self, client, grant, monkeypatch):
+        """As in a request at the same time: what is redeemed or rotated is checked once more."""
+        code, token = code_for(client), refresh_token_for(client)
+        record = usage.record
+
+        def end_and_record(*arguments: Any, **options: Any) -> Any:
+            AuthorizationCode.objects.update(consumed_at=Now())
+            RefreshFamily.objects.update(ended_at=Now())
+            return record(*arguments, **options)
+
+        monkeypatch.setattr(usage, "record", end_and_record)
+        request = partial(client.redeem, code) if grant == "code" else partial(client.refresh, token)
+
+        assert steps_of(request) == (HANDLED, 400)
 
     def test_for_a_machine_end_with_the_fourth(self, here):
         newcomer = here.application("MachineToMachine")
