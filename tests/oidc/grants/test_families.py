@@ -8,10 +8,10 @@ from django.db.models import F
 
 from audit import log
 from audit.events import Event
-from audit.log import ENTRIES
+from audit.metrics import ENTRIES
 from identity.users.models import User
 from oidc.grants import families
-from oidc.grants.families import Outcome
+from oidc.grants.families import Outcome, ParsedToken
 from oidc.grants.models import RefreshFamily
 from tests.support import cast
 from tests.support.audit_log import entries
@@ -99,6 +99,15 @@ class TestRotate:
         assert len(entries(acme, Event.TOKEN_REFRESH)) == 1
         assert counted(Event.TOKEN_REFRESH) == before + 1
 
+    def test_no_other_family_is_rotated(self, acme, application, user, rotate):
+        with acme.active():
+            other = new_family(application, new_session(user))
+
+        rotate(0)
+
+        with acme.active():
+            assert RefreshFamily.objects.get(pk=other.pk).generation == 0
+
     def test_of_two_requests_at_once_the_second_gets_what_the_first_got(self, acme, find, rotate):
         one, other = find(), find()
         rotate(0, one)
@@ -179,7 +188,7 @@ class TestToken:
 
         parsed = families.parse_token(families.build_token(newest))
 
-        assert (parsed.family_id, parsed.generation) == (newest.pk, 1)
+        assert parsed == ParsedToken(newest.pk, 1)
 
     @pytest.mark.parametrize("part", range(4))
     def test_that_is_altered_is_none(self, family, part):
