@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import httpx
 import pytest
+from django.db import IntegrityError
 from django.db.models.functions import Now
 
 from oidc.grants.models import AuthorizationCode, RefreshFamily
@@ -195,6 +197,16 @@ class TestOfARequestThatIsRefused:
         request = partial(client.redeem, code) if grant == "code" else partial(client.refresh, token)
 
         assert steps_of(request) == (HANDLED, 400)
+
+    @pytest.mark.parametrize("grant", ["code", "refresh token"])
+    def test_for_a_row_that_is_deleted_meanwhile_end_with_the_fourth(self, client, grant, monkeypatch):
+        """The database refuses rows of a user, session or application that another request deleted."""
+        code, token = code_for(client), refresh_token_for(client)
+        monkeypatch.setattr(usage, "record", mock.Mock(side_effect=IntegrityError))
+        request = partial(client.redeem, code) if grant == "code" else partial(client.refresh, token)
+
+        assert steps_of(request) == (HANDLED, 400)
+        assert request().json()["error"] == "invalid_grant"
 
     def test_for_a_machine_end_with_the_fourth(self, here):
         newcomer = here.application("MachineToMachine")
