@@ -59,8 +59,9 @@ class _Handler(WSGIRequestHandler):
 
 @contextmanager
 def _serving(code: Path = ROOT, /, **environment: str) -> Iterator[None]:
-    """Serve in a thread of this process."""
-    from tests.support.comparison import FILE  # noqa: PLC0415 - pytest-django has read the settings now
+    """Serve in a thread of this process, and send messages in another."""
+    from interaction.verification import outgoing  # noqa: PLC0415 - pytest-django has read the settings now
+    from tests.support.comparison import FILE  # noqa: PLC0415
 
     if code != ROOT or set(environment) - {FILE}:
         pytest.skip("starts a server of its own")
@@ -68,6 +69,7 @@ def _serving(code: Path = ROOT, /, **environment: str) -> Iterator[None]:
         http.daemon_threads = True
         http.set_app(import_module("config.wsgi").application)
         threading.Thread(target=http.serve_forever, daemon=True).start()
+        outgoing.start()
         yield
 
 
