@@ -1,20 +1,28 @@
-"""What counts as an access token of this tenant, and what it says of the user's password and claims."""
+"""What an access token contains, and what counts as one."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db.models import F
 
+from database import ids
 from identity.encryption import keyring
 from identity.users.models import User
 from oidc.keys import signing
 from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
 from oidc.provider import tokens
+from oidc.provider.claims_request import ClaimsRequest
+from oidc.provider.grant_context import GrantContext, SignIn
+from oidc.provider.target import Target
 from tests.support import cast
 
 GOOD = {"iss": "i", "sub": "s", "client_id": "c", "jti": "j", "scope": "a b", "aud": "x", "iat": 1, "exp": 2}
+
+SIGN_IN = SignIn(ids.new(), datetime.fromtimestamp(1_767_323_045, UTC), ["pwd"])
 
 
 @pytest.fixture
@@ -32,6 +40,82 @@ def sign(acme):
 def read(world, token):
     with world.active():
         return tokens.read_access_token(token).claims
+
+
+class TestAccessClaims:
+    @pytest.fixture
+    def build(self, acme, application):
+        """Build the claims of an access token for a user, unless the fields say otherwise."""
+
+        def build(target=None, **fields: Any) -> dict[str, Any]:
+            with acme.active():
+                given: dict[str, Any] = {"scopes": ("openid",), "user": acme.user()} | fields
+                to = Target("https://api.example", 60, ("read",), None) if target is None else target
+                context = GrantContext(application=application, key_id=ids.new(), target=to, **given)
+                return tokens.build_access_claims(context)
+
+        return build
+
+    def test_for_an_application_alone(self, acme, application, build):
+        claims = build(user=None, scopes=())
+
+        assert {name: claims[name] for name in ("iss", "sub", "aud", "client_id", "azp", "scope")} == {
+            "iss": acme.issuer,
+            "sub": application.client_id,
+            "aud": "https://api.example",
+            "client_id": application.client_id,
+            "azp": application.client_id,
+            "scope": "read",
+        }
+        assert claims["exp"] - claims["iat"] == 60
+        assert claims["token_type"] == "m2m"
+        assert set(claims) == {*GOOD, "azp", "token_type"}
+
+    def test_with_a_family_it_names_the_family_and_not_the_session(self, build):
+        family = ids.new()
+
+        claims = build(family_id=family, sign_in=SIGN_IN)
+
+        assert (claims["family_id"], claims["scope"]) == (str(family), "openid read")
+        assert set(claims) == {*GOOD, "azp", "family_id"}
+
+    def test_without_a_family_it_names_the_session(self, build):
+        claims = build(sign_in=SIGN_IN)
+
+        assert claims["sid"] == str(SIGN_IN.session_id)
+        assert set(claims) == {*GOOD, "azp", "sid"}
+
+    def test_a_tenant_with_factors_says_how_the_user_signed_in(self, build):
+        claims = build(sign_in=replace(SIGN_IN, acr="urn:two"))
+
+        assert (claims["acr"], claims["amr"], claims["auth_time"]) == ("urn:two", ["pwd"], 1_767_323_045)
+
+    def test_claims_that_were_asked_for_are_named_unless_a_scope_releases_them(self, build):
+        request = ClaimsRequest(userinfo=("email", "name"))
+
+        assert build(scopes=("openid", "email"), claims=request)["userinfo_claims"] == ["name"]
+        assert "userinfo_claims" not in build(scopes=("openid", "email", "profile"), claims=request)
+
+    @pytest.mark.parametrize("is_admin", [True, False])
+    def test_the_organization_and_whether_the_user_is_its_admin(self, build, is_admin):
+        target = Target("https://api.example", 60, (), ids.new(), organization_is_admin=is_admin)
+
+        claims = build(target)
+
+        assert claims["organization_id"] == str(target.organization_id)
+        assert claims["organization_is_admin"] is is_admin
+        assert "organization_is_admin" not in build(target, user=None, scopes=())
+
+    def test_decision_N2_of_a_consent_it_names_the_consent_and_the_epoch(self, acme, build):
+        target = Target("https://api.example", 60, (), None, consent_id=ids.new())
+        user = acme.user()
+
+        claims = build(target, user=user)
+
+        assert claims[tokens.CONSENT] == str(target.consent_id)
+        assert tokens.has_current_epoch(claims, user)
+        assert tokens.EPOCH in claims
+        assert not {tokens.CONSENT, tokens.EPOCH} & set(build(target, user=None, scopes=()))
 
 
 class TestReadAccessToken:
