@@ -339,6 +339,13 @@ class TestThirdParty:
 
         assert third_party.authenticate().has_old_profile is (of == "this")
 
+    def test_a_first_party_has_none_though_it_has_a_consent_from_when_it_was_a_third(self, acme, token):
+        with acme.active():
+            consents.grant(token.user, token.application, ConsentRequest(("openid", "profile")))
+            Consent.objects.update(has_old_profile=True)
+
+        assert token.authenticate().has_old_profile is False
+
 
 def test_a_first_party_needs_no_consent_and_no_audience(token):
     token.claims |= {"aud": "https://api.example", PLAIN_EPOCH: 99}
