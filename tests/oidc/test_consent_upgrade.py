@@ -83,6 +83,7 @@ def test_a_node_of_0_1_0_that_deletes_a_consent_deletes_its_targets(acme, estate
 
 PROFILE = {"birthdate": "1980-02-03", "given_name": "Ada"}
 SCOPE = "openid profile offline_access"
+CLAIMS = json.dumps({"id_token": {"birthdate": None}, "userinfo": {"birthdate": None}})
 
 
 class TestConsentsToTheOldProfile:
@@ -91,10 +92,9 @@ class TestConsentsToTheOldProfile:
     @pytest.fixture
     def refresh_token(self, acme, estate, client):
         """A connection from before the upgrade, at which the application asks for a new member by name."""
-        claims = json.dumps({"id_token": {"birthdate": None}, "userinfo": {"birthdate": None}})
         with acme.active():
             users.change(estate.user, {"profile": PROFILE, "name": "Ada L."})
-        tokens = connect(estate.browser(), client, scope=SCOPE, claims=claims)
+        tokens = connect(estate.browser(), client, scope=SCOPE, claims=CLAIMS)
         assert claims_of(tokens["id_token"])["birthdate"] == PROFILE["birthdate"]
         assert client.userinfo(tokens["access_token"]).json()["given_name"] == "Ada"
         with acme.active():
@@ -123,10 +123,12 @@ class TestConsentsToTheOldProfile:
         browser = estate.browser()
         assert silent(browser, client, scope=SCOPE)["error"] == "consent_required"
 
-        tokens = connect(browser, client, scope=SCOPE)
+        tokens = connect(browser, client, scope=SCOPE, claims=CLAIMS)
 
         assert "code" in silent(browser, client, scope=SCOPE)
-        assert client.userinfo(tokens["access_token"]).json()["birthdate"] == PROFILE["birthdate"]
+        for found in (tokens, client.refresh(tokens["refresh_token"]).json()):
+            assert claims_of(found["id_token"])["birthdate"] == PROFILE["birthdate"]
+            assert client.userinfo(found["access_token"]).json()["birthdate"] == PROFILE["birthdate"]
 
     def test_count_for_requests_without_the_profile(self, acme, estate, client, refresh_token):
         assert "code" in silent(estate.browser(), client, scope="openid")
