@@ -147,6 +147,11 @@ class TestReset:
     def test_is_allowed_where_the_factor_was_proven(self, proven, is_allowed):
         assert is_allowed()
 
+    def test_stays_allowed_when_a_sign_in_waits_there(self, proven, store, is_allowed):
+        store()
+
+        assert is_allowed()
+
     def test_is_not_allowed_before(self, store, is_allowed):
         store(way=Way.FORGOT_PASSWORD)
 
