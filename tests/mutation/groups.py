@@ -238,6 +238,9 @@ GROUPS: Final = {
         (
             "tests/identity/factors/test_needed.py",
             "tests/interaction/second_factor",
+            "tests/interaction/account/test_security.py",
+            "tests/interaction/test_notices.py",
+            "tests/interaction/test_verification_codes.py",
             "tests/oidc/test_step_up.py",
             "tests/oidc/test_required_factors.py",
         ),
@@ -290,7 +293,10 @@ TESTS: Final = (
     "management/administrators/test_tokens.py",
     "interaction/account/test_browsers_and_applications.py",
     "interaction/account/test_data_and_deletion.py",
+    "interaction/account/test_security.py",
     "interaction/pages/test_consent.py",
+    "interaction/test_notices.py",
+    "interaction/test_verification_codes.py",
     "operations/test_metrics.py",
     "operations/test_purge.py",
 )
