@@ -203,6 +203,7 @@ class TestRegistration:
             "https://rp.example/callback?code=1",
             "https://rp.example/callback?a=1;state=2",
             "com.example.app:/callback?iss=x",
+            "com.example.app://user@rp.example/callback",
             "https://rp.example/callback#",
             "https://rp.example/callback#fragment",
             "https://user@rp.example/callback",
