@@ -50,6 +50,13 @@ def test_decision_N2_a_consent_of_0_1_0_counts_for_identity_only(acme, estate, c
     assert [one.get("error") for one in said[1:]] == ["consent_required"] * 2
 
 
+def test_decision_N2_a_family_names_its_consent(acme, estate, client):
+    connect(estate.browser(), client)
+
+    with acme.active():
+        assert RefreshFamily.objects.get().consent_id == Consent.objects.get().pk
+
+
 def test_decision_N2_a_family_of_0_1_0_goes_on(acme, estate, client):
     tokens = connect(estate.browser(), client)
     with acme.active():

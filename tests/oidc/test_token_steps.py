@@ -11,7 +11,8 @@ from django.db import IntegrityError
 from django.db.models.functions import Now
 
 from oidc.grants.models import AuthorizationCode, RefreshFamily
-from oidc.keys import usage
+from oidc.keys import signing, usage
+from oidc.keys.models import SigningKey
 from oidc.provider.token import authorization_code
 from oidc.provider.token.endpoint import GRANTS, STEPS
 from tests.support.call_order import recorded
@@ -207,6 +208,15 @@ class TestOfARequestThatIsRefused:
 
         assert steps_of(request) == (HANDLED, 400)
         assert request().json()["error"] == "invalid_grant"
+
+    def test_for_a_key_that_cannot_sign_write_nothing(self, here, client, monkeypatch):
+        token = refresh_token_for(client)
+        monkeypatch.setattr(signing, "load", mock.Mock(side_effect=SigningKey.DoesNotExist))
+
+        assert client.refresh(token).status_code == 500
+
+        with here.active():
+            assert RefreshFamily.objects.get().generation == 0
 
     def test_for_a_machine_end_with_the_fourth(self, here):
         newcomer = here.application("MachineToMachine")
