@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from audit import log
 from audit.events import Event
 from database import ids
-from database.id_lists import among, among_selected
+from database.list_parameters import among, among_selected
 from database.statements import Parameter
 from identity.core import records
 from identity.core.errors import ServiceError

@@ -7,7 +7,7 @@ import orjson
 from django.db import connection
 
 from database import ids
-from database.id_lists import as_array
+from database.list_parameters import as_array
 from identity.core import tenancy
 from identity.core.models import Link
 

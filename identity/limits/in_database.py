@@ -14,7 +14,7 @@ from django.db.models import Case, F, QuerySet, Value, When
 
 from database import ids
 from database.clock import DatabaseNow
-from database.id_lists import among_selected
+from database.list_parameters import among_selected
 from identity.core import tenancy
 from identity.core.tenant_statements import Update, text
 from identity.limits.models import Counter

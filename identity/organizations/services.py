@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from audit import log
 from audit.events import Event
 from database import ids
-from database.id_lists import among
+from database.list_parameters import among
 from identity.core import assignments, branding, records
 from identity.core.assignments import Assignment
 from identity.core.errors import Invalid, ServiceError

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_noop
 
 from database import ids
-from database.id_lists import among
+from database.list_parameters import among
 from identity.core.errors import Invalid
 from identity.core.links import insert_links
 from identity.core.records import UnknownIds

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 from audit import log
 from audit.events import Event
 from database import ids
-from database.id_lists import among, among_texts
+from database.list_parameters import among, among_texts
 from database.statements import Parameter
 from identity.core import records
 from identity.core.assignments import Assignment

@@ -14,8 +14,8 @@ from oidc.applications.models import Application
 
 _LONGEST: Final = 2048
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_DANGEROUS: Final = {"javascript", "data", "file", "vbscript", "about", "blob", "ws", "wss", "ftp"}
-# RFC 8252 section 7.1: a private-use scheme is a domain name in reverse order, so it has a dot.
+# RFC 8252 section 7.1: a private-use scheme is a domain name in reverse order, so it has a dot. No scheme
+# that browsers run or open themselves has one, such as javascript, data and file.
 _PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _URI_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
@@ -63,7 +63,7 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
         _check_web(parts, uri, field)
     elif application_type != Application.Type.NATIVE:
         raise Invalid(field, fill(gettext_noop("must be https: %(uri)s"), uri=uri[:200]))
-    elif parts.scheme in _DANGEROUS or not _PRIVATE_SCHEME.fullmatch(parts.scheme):
+    elif not _PRIVATE_SCHEME.fullmatch(parts.scheme):
         raise Invalid(
             field,
             fill(
@@ -76,7 +76,7 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
 
 def _check_web(parts: SplitResult, uri: str, field: str) -> None:
     host = parts.hostname or ""
-    if not _HOST.fullmatch(host) or "@" in parts.netloc:
+    if not _HOST.fullmatch(host):
         raise Invalid(
             field, fill(gettext_noop("must have a host and no user information: %(uri)s"), uri=uri[:200])
         )

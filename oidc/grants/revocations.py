@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 from audit import log
 from audit.events import Event
 from database import ids
-from database.id_lists import among
+from database.list_parameters import among
 from identity.core.errors import ServiceError
 from identity.users.models import User
 from oidc.applications.models import Application

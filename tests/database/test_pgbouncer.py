@@ -13,7 +13,7 @@ from django.db import connection
 
 from tests.support import postgres_server, second
 from tests.support.high_availability import program
-from tests.support.threads import at_once, wait_until
+from tests.support.threads import wait_until
 
 pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="PgBouncer is for PostgreSQL")
 
@@ -69,17 +69,7 @@ def listens(port: int) -> bool:
 
 def test_statements_that_are_repeated_are_not_prepared(acme, pooled):
     with second.running(DATABASE_URL=pooled, DATABASE_PREPARED_STATEMENTS="false") as address:
-        machine = acme.at(address).application("MachineToMachine")
-        client, user = acme.at(address).application(), acme.user()
-
-        def status(_: int) -> set[int]:
-            return {machine.token(grant_type="client_credentials").status_code for _ in range(8)}
-
-        assert at_once(8, status) == [{200}] * 8
-        tokens = client.tokens_for(user)
-        for _ in range(6):
-            assert client.userinfo(tokens["access_token"]).status_code == 200
-            tokens = client.refresh(tokens["refresh_token"]).json()
+        second.issue_tokens(acme, address)
         with psycopg.connect(pooled, autocommit=True, prepare_threshold=None) as through:
             names = [through.execute("SELECT name FROM pg_prepared_statements").fetchall() for _ in range(5)]
 

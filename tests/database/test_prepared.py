@@ -29,7 +29,6 @@ from database.postgresql.cursor import Cursor
 from database.statements import Parameter, Prepared, Statement, _SingleStatement
 from tests.support import second
 from tests.support.cast import World
-from tests.support.threads import at_once
 
 pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL prepares")
 
@@ -449,14 +448,4 @@ class TestServers:
     )
     def test_tokens_are_issued(self, acme: World, settings: dict[str, str]):
         with second.running(**settings) as address:
-            machine = acme.at(address).application("MachineToMachine")
-            client, user = acme.at(address).application(), acme.user()
-
-            def status(_: int) -> set[int]:
-                return {machine.token(grant_type="client_credentials").status_code for _ in range(8)}
-
-            assert at_once(8, status) == [{200}] * 8
-            tokens = client.tokens_for(user)
-            for _ in range(8):
-                assert client.userinfo(tokens["access_token"]).status_code == 200
-                tokens = client.refresh(tokens["refresh_token"]).json()
+            second.issue_tokens(acme, address)

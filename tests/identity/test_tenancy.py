@@ -1,6 +1,5 @@
-"""Tenants: how a path picks one, what one is born with, and that nothing leaks between two."""
+"""Tenants: whose rows a query reads, and that nothing leaks between two."""
 
-import secrets
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -8,25 +7,17 @@ import pytest
 from django.apps import apps
 from django.conf import settings as configured
 from django.db import IntegrityError
-from django.test import Client
-from django.urls import get_script_prefix, set_script_prefix
 
 from audit import context
 from audit.models import Entry
 from database import ids
 from identity.core import tenancy
-from identity.core.errors import Invalid
 from identity.core.models import Link, TenantManager, TenantModel
 from identity.organizations.models import MemberCount
-from identity.tenants import services as tenants
-from identity.tenants.models import Tenant
 from identity.users.models import User, UserCount
-from interaction.experience.models import SignInExperience
 from oidc.applications.models import Application
-from oidc.keys.models import SigningKey
-from tests.support import cast, independent, wire
+from tests.support import cast, independent
 from tests.support.independent import bearer
-from tests.support.threads import at_once
 
 TENANT_MODELS = [
     model for model in apps.get_models() if issubclass(model, TenantModel | Link | UserCount | MemberCount)
@@ -37,37 +28,9 @@ OURS = [
     if model.__module__.startswith(("identity.", "oidc.", "interaction."))
 ]
 
-# One path of every shape: an envelope, OAuth's JSON, a page.
-API = ["/api/interaction/sign-in-experience", "/api/admin/me", "/api/nothing"]
-OAUTH = [
-    "/.well-known/openid-configuration",
-    "/oidc/.well-known/openid-configuration",
-    "/.well-known/oauth-authorization-server",
-    "/.well-known/jwks.json",
-    "/oidc/token",
-    "/oidc/userinfo",
-]
-PAGES = ["/", "/sign-in", "/account", "/oidc/authorize", "/oidc/end-session", "/nothing"]
-
-
-def new_slug():
-    return f"t-{secrets.token_hex(4)}"
-
 
 def label(model):
     return model._meta.label
-
-
-def is_not_found(answer, path):
-    """Check for a 404 of the shape that belongs to the path."""
-    assert answer.status_code == 404, answer.text
-    if path.startswith("/api/"):
-        assert answer.json() == {"code": 404, "message": answer.json()["message"], "result": ""}
-    elif path in OAUTH:
-        assert set(answer.json()) == {"error", "error_description"}
-    else:
-        assert answer.headers["Content-Type"].startswith("text/html")
-        assert "There is nothing here" in answer.text
 
 
 class TestManagers:
@@ -202,264 +165,6 @@ class TestUsing:
             refusal = pool.submit(tenancy.active).exception()
 
         assert isinstance(refusal, tenancy.NoActiveTenant)
-
-
-class TestPaths:
-    """/t/{slug} is moved into the script prefix."""
-
-    @pytest.mark.parametrize("path", API + OAUTH + PAGES)
-    @pytest.mark.parametrize("slug", ["default", "no-such-tenant", "UPPER", "a_b", "%2e%2e", "x" * 64, "é"])
-    def test_decision_T1_an_unknown_tenant_is_404_in_the_shape_of_the_path(self, address, slug, path):
-        answer = httpx.get(f"{address}/t/{slug}{path}")
-
-        is_not_found(answer, path)
-
-    @pytest.mark.parametrize("slug", ["default", "no-such-tenant"])
-    def test_decision_T1_an_unknown_tenant_takes_no_post(self, address, slug):
-        answer = httpx.post(
-            f"{address}/t/{slug}/api/admin/sign-in", json={"username": "admin", "password": "x"}
-        )
-
-        is_not_found(answer, "/api/admin/sign-in")
-
-    @pytest.mark.parametrize("path", ["/t", "/t/", "/t//", "/t//sign-in", "/t/default", "/t/{slug}"])
-    def test_a_prefix_without_a_path_is_404(self, acme, address, path):
-        answer = httpx.get(f"{address}{path.format(slug=acme.tenant.slug)}")
-
-        assert answer.status_code == 404
-
-    @pytest.mark.parametrize(
-        "path",
-        [
-            "/t/{acme}/t/{rival}/.well-known/jwks.json",
-            "/t/{acme}/../{rival}/.well-known/jwks.json",
-            "/t/{acme}//.well-known/jwks.json",
-            "//t/{acme}/.well-known/jwks.json",
-            "/./t/{acme}/.well-known/jwks.json",
-            "/T/{acme}/.well-known/jwks.json",
-            "/t/{acme}%2F.well-known/jwks.jsonx",
-            "/t/{acme};x=1/.well-known/jwks.json",
-            "/t/{acme}%00/.well-known/jwks.json",
-            "/t/{acme}%0a/.well-known/jwks.json",
-            "/t/{acme}%20/.well-known/jwks.json",
-            "/t/{acme}/.well-known/jwks.json/",
-            "/t/{acme}/.well-known/..%2f..%2ft/{rival}/.well-known/jwks.json",
-        ],
-    )
-    def test_other_spellings_are_no_tenant(self, acme, rival, address, path):
-        spelt = path.format(acme=acme.tenant.slug, rival=rival.tenant.slug)
-
-        answer = wire.send(address, "GET", spelt.encode())
-
-        assert answer.status == 404
-        assert b'"keys"' not in answer.body
-
-    def test_decision_T1_the_same_path_is_another_place_in_each_tenant(self, acme, rival, address):
-        path = "/.well-known/jwks.json"
-
-        sets = [httpx.get(f"{place}{path}").json() for place in (address, acme.address, rival.address)]
-
-        kids = [key["kid"] for published in sets for key in published["keys"]]
-        assert len(set(kids)) == len(kids) == 3
-
-    def test_decision_T1_every_address_that_a_page_shows_stays_in_the_tenant(self, acme):
-        client = acme.application()
-        browser = acme.browser()
-
-        page = browser.get(browser.authorize(client).headers["Location"])
-
-        assert f'action="/t/{acme.tenant.slug}/sign-in"' in page.text
-        assert 'href="/sign-in' not in page.text
-
-    def test_a_relative_looking_static_url_does_not_carry_the_first_tenants_prefix(self, acme, rival):
-        first, second = acme.get("/sign-in").text, rival.get("/sign-in").text
-
-        assert acme.tenant.slug in first
-        assert acme.tenant.slug not in second
-        assert "/static/" in second
-        assert f"{rival.tenant.slug}/static/" not in second
-
-
-class TestPrefixInThisProcess:
-    """The script prefix is a variable of the thread: the next request must not inherit it."""
-
-    @pytest.fixture(autouse=True)
-    def _at_the_root(self):
-        set_script_prefix("/")
-        yield
-        set_script_prefix("/")
-
-    @pytest.mark.parametrize("path", API + OAUTH + PAGES)
-    def test_decision_T1_is_restored_after_an_answer(self, acme, path):
-        Client().get(f"/t/{acme.tenant.slug}{path}")
-
-        assert get_script_prefix() == "/"
-        with pytest.raises(tenancy.NoActiveTenant):
-            tenancy.scope()
-
-    def test_decision_T1_is_restored_after_a_failure(self, acme, monkeypatch):
-        monkeypatch.setattr("oidc.provider.discovery.cacheable_json", _fail)
-
-        answer = Client(raise_request_exception=False).get(
-            f"/t/{acme.tenant.slug}/.well-known/openid-configuration"
-        )
-
-        assert answer.status_code == 500
-        assert get_script_prefix() == "/"
-        with pytest.raises(tenancy.NoActiveTenant):
-            tenancy.scope()
-
-    def test_the_next_request_of_the_thread_is_at_the_root(self, acme):
-        browser = Client()
-        browser.get(f"/t/{acme.tenant.slug}/.well-known/openid-configuration")
-
-        document = browser.get("/.well-known/openid-configuration").json()
-
-        assert document["issuer"] == configured.BASE_URL
-        assert document["token_endpoint"] == f"{configured.BASE_URL}/oidc/token"
-
-    def test_two_threads_do_not_see_each_others_prefix(self, acme, rival):
-        def work(index):
-            path = f"/t/{(acme, rival)[index].tenant.slug}/.well-known/openid-configuration"
-            return {Client().get(path).json()["token_endpoint"] for _ in range(50)}
-
-        seen = at_once(2, work)
-
-        assert seen == [{f"{acme.issuer}/oidc/token"}, {f"{rival.issuer}/oidc/token"}]
-
-
-def _fail(*_, **__):
-    raise RuntimeError("broken on purpose")
-
-
-def everything():
-    """How many rows there are of what a tenant is born with."""
-    with tenancy.using(tenancy.EVERYWHERE):
-        return [model.objects.count() for model in (Tenant, SigningKey, SignInExperience, Entry)]
-
-
-class TestProvision:
-    @pytest.mark.parametrize("slug", ["a", "0", "-", "a-b", "x" * 63, "123", "--"])
-    def test_decision_T4_slugs_of_small_letters_digits_and_dashes(self, slug):
-        unique = f"{slug}{secrets.token_hex(4)}"[-63:]
-
-        with tenancy.using(tenancy.EVERYWHERE):
-            tenant = tenants.provision(slug=unique, name="Some name")
-
-        assert Tenant.objects.get(slug=unique) == tenant
-
-    @pytest.mark.parametrize(
-        "slug",
-        [
-            "",
-            "A",
-            "a_b",
-            "a.b",
-            "a b",
-            " a",
-            "a\n",
-            "\na",
-            "x" * 64,
-            "ä",
-            "\uff41",
-            "a/b",
-            "..",
-            "a\0",
-            "\u0661",
-        ],
-    )
-    def test_decision_T4_other_slugs_are_refused(self, slug):
-        with tenancy.using(tenancy.EVERYWHERE), pytest.raises(Invalid) as refusal:
-            tenants.provision(slug=slug, name="Some name")
-
-        assert refusal.value.field == "slug"
-
-    def test_a_slug_is_taken_once(self, acme):
-        before = Entry.objects.filter(key="Tenant.Create").count()
-
-        with tenancy.using(tenancy.EVERYWHERE), pytest.raises(Invalid) as refusal:
-            tenants.provision(slug=acme.tenant.slug, name="Again")
-
-        assert (refusal.value.field, refusal.value.rule) == ("slug", "already exists")
-        assert Tenant.objects.get(slug=acme.tenant.slug).name == "Acme"
-        assert Entry.objects.filter(key="Tenant.Create").count() == before
-
-    def test_decision_T1_default_exists_and_cannot_be_made_again(self, address):
-        assert Tenant.objects.get(pk="default").slug == "default"
-
-        with tenancy.using(tenancy.EVERYWHERE), pytest.raises(Invalid):
-            tenants.provision(slug="default", name="Again")
-
-    def test_a_slug_that_many_ask_for_goes_to_one(self):
-        slug = new_slug()
-
-        def work(_):
-            try:
-                with tenancy.using(tenancy.EVERYWHERE):
-                    return tenants.provision(slug=slug, name="Wanted").pk
-            except Invalid:
-                return None
-
-        won = [pk for pk in at_once(6, work) if pk]
-
-        assert len(won) == 1
-        with tenancy.using(Tenant.objects.get(pk=won[0]).to_active()):
-            assert SigningKey.objects.count() == 1
-            assert SignInExperience.objects.count() == 1
-
-    def test_decision_T3_is_born_with_an_active_key_and_an_experience(self, acme):
-        with acme.active():
-            assert SigningKey.objects.active().count() == SigningKey.objects.count() == 1
-            assert SignInExperience.objects.count() == 1
-
-    def test_decision_X2_the_experience_is_the_default_one(self, acme):
-        shown = acme.get("/api/interaction/sign-in-experience").json()["result"]
-
-        assert shown["sign_in"]["methods"] == [
-            {"identifier": "username", "password": True, "verification_code": False},
-            {"identifier": "email", "password": True, "verification_code": True},
-            {"identifier": "phone", "password": True, "verification_code": True},
-        ]
-        assert shown["sign_up"] == {
-            "identifiers": ["username"],
-            "password": True,
-            "verify": False,
-            "agree_to_terms": "automatic",
-        }
-        assert shown["password_policy"]["min_length"] == 8
-        assert set(shown["branding"].values()) == {""}
-
-    def test_decision_T3_all_or_nothing(self, settings):
-        slug = new_slug()
-        before = everything()
-        # The last of them fails: it wants an argument.
-        settings.TENANT_PROVISIONERS = [*settings.TENANT_PROVISIONERS, "database.ids.parse"]
-
-        with tenancy.using(tenancy.EVERYWHERE), pytest.raises(TypeError):
-            tenants.provision(slug=slug, name="Half a tenant")
-
-        assert not Tenant.objects.filter(slug=slug).exists()
-        assert everything() == before
-
-    def test_decision_A1_is_written_down_in_the_new_tenant(self, acme):
-        entry = Entry.objects.get(key="Tenant.Create", tenant_id=acme.tenant.pk)
-
-        assert entry.payload == {"slug": acme.tenant.slug, "name": "Acme"}
-
-    def test_decision_H8_ids_are_version_7(self, acme):
-        parsed = ids.parse(acme.tenant.pk)
-
-        assert parsed is not None
-        assert parsed.version == 7
-
-    def test_leaves_no_tenant_active(self, acme):
-        with tenancy.using(tenancy.EVERYWHERE):
-            tenants.provision(slug=new_slug(), name="Some name")
-
-            assert tenancy.scope() == tenancy.EVERYWHERE
-
-        with pytest.raises(tenancy.NoActiveTenant):
-            tenancy.scope()
 
 
 class TestTwoTenants:

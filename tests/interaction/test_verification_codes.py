@@ -6,9 +6,6 @@ from typing import Any
 
 import httpx
 import pytest
-from django.db import connection
-from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from audit.models import Entry
 from identity.core import expiry
@@ -18,25 +15,12 @@ from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
-from interaction.verification.models import OutgoingMessage, VerificationCode
+from interaction.verification.models import OutgoingMessage
 from tests.support import codes
 from tests.support.cast import Browser, World, query_of
 from tests.support.codes import SEND, VERIFY, about, enter, new_email, new_phone, other_than, send, sent
 from tests.support.sign_in_api import is_envelope
 from tests.support.threads import at_once, rounds
-
-
-def codes_of(world: World) -> list[VerificationCode]:
-    with world.active():
-        return list(VerificationCode.objects.order_by("created_at"))
-
-
-def age(world: World, **columns: timedelta) -> None:
-    """Make codes older than they are."""
-    with world.active():
-        for code in VerificationCode.objects.all():
-            changes = {column: getattr(code, column) - by for column, by in columns.items()}
-            VerificationCode.objects.filter(pk=code.pk).update(**changes)
 
 
 def entries(world: World, key: str) -> list[dict[str, Any]]:
@@ -76,7 +60,7 @@ class TestSigningIn:
         assert len(code) == 6
         assert code.isascii()
         assert code.isdigit()
-        (row,) = codes_of(reachable)
+        (row,) = codes.rows_of(reachable)
         assert code not in str(vars(row))
         enter(browser, to, code)
         written = Entry.objects.filter(tenant_id=reachable.tenant.pk).values_list("payload", flat=True)
@@ -157,215 +141,6 @@ class TestSigningIn:
         assert codes.messages_to(shouted) == []
 
 
-class TestWhatACodeIsBoundTo:
-    def test_decision_X5_works_once(self, reachable):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-
-        first, second = enter(browser, to, code), enter(browser, to, code)
-
-        assert first.status_code == 200
-        assert is_envelope(second, 400) == "code: wrong or expired"
-
-    @pytest.mark.parametrize(("seconds", "status"), [(295, 200), (301, 400)])
-    def test_case_I16_is_good_for_300_seconds(self, reachable, seconds, status):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-        age(reachable, expires_at=timedelta(seconds=seconds))
-
-        assert enter(browser, to, code).status_code == status
-
-    def test_case_I11_five_wrong_ones_burn_it(self, reachable):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-
-        for _ in range(5):
-            is_envelope(enter(browser, to, other_than(code)), 400)
-
-        is_envelope(enter(browser, to, code), 400)
-
-    def test_four_wrong_ones_do_not(self, reachable):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-
-        for _ in range(4):
-            enter(browser, to, other_than(code))
-
-        assert enter(browser, to, code).status_code == 200
-
-    def test_case_I13_another_purpose_is_400(self, reachable):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-
-        other = enter(browser, to, code, "forgot_password")
-
-        is_envelope(other, 400)
-        assert enter(browser, to, code).status_code == 200
-
-    def test_case_I14_another_identifier_is_400(self, reachable):
-        one, two, browser = new_email(), new_email(), reachable.browser()
-        reachable.user(email=one, phone="+4915100000001")
-        reachable.user(email=two)
-        code = sent(browser, one)
-
-        is_envelope(enter(browser, two, code), 400)
-        is_envelope(enter(browser, "+4915100000001", code), 400)
-
-    def test_case_I15_another_browser_is_400(self, reachable):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-        stranger = reachable.browser()
-        send(stranger, new_email())
-
-        is_envelope(enter(stranger, to, code), 400)
-        is_envelope(enter(reachable.browser(), to, code), 400)
-
-    def test_case_G08_another_tenant_is_400(self, reachable, rival):
-        codes.reachable(rival)
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        rival.user(email=to)
-        code = sent(browser, to)
-        cookie = browser.http.cookies[f"gatehouse-browser.{reachable.tenant.slug}"]
-
-        answer = rival.post(
-            VERIFY,
-            json=about(to, code=code),
-            headers={"Cookie": f"gatehouse-browser.{rival.tenant.slug}={cookie}"},
-        )
-
-        is_envelope(answer, 400)
-
-    def test_case_I12_the_newest_counts(self, reachable):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        first = sent(browser, to)
-        codes.let_time_pass(reachable)
-        second = sent(browser, to, number=2)
-
-        old, new = enter(browser, to, first), enter(browser, to, second)
-
-        assert old.status_code == (200 if first == second else 400)
-        assert new.status_code == 200
-
-    @pytest.mark.parametrize("dress", ["{}", " {} ", "{0[0]}{0[1]}{0[2]} {0[3]}{0[4]}{0[5]}"])
-    def test_case_I18_white_space_does_not_count(self, reachable, dress):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-
-        assert enter(browser, to, dress.format(code)).status_code == 200
-
-    def test_case_I18_wide_digits_are_digits(self, reachable):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        wide = "".join(chr(ord(digit) + 0xFEE0) for digit in sent(browser, to))
-
-        assert enter(browser, to, wide).status_code == 200
-
-    @pytest.mark.parametrize("turn", range(rounds(1)))
-    def test_case_I16_M03_twenty_at_once_are_one_sign_in(self, reachable, turn):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-        cookies = dict(browser.http.cookies)
-
-        def work(_: int) -> int:
-            with httpx.Client(cookies=cookies) as http:
-                answer = http.post(f"{reachable.address}{VERIFY}", json=about(to, code=code))
-            return answer.status_code
-
-        assert sorted(at_once(20, work)) == [200] + [400] * 19
-        with reachable.active():
-            assert Session.objects.count() == 1
-
-    def test_case_I07_wrong_ones_at_once_are_counted_all(self, reachable):
-        to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
-        code = sent(browser, to)
-        cookies = dict(browser.http.cookies)
-
-        def work(_: int) -> int:
-            with httpx.Client(cookies=cookies) as http:
-                body = about(to, code=other_than(code))
-                return http.post(f"{reachable.address}{VERIFY}", json=body).status_code
-
-        assert set(at_once(8, work)) == {400}
-        assert codes_of(reachable)[0].tries == 5
-        is_envelope(enter(browser, to, code), 400)
-
-
-class TestUnknown:
-    @pytest.mark.parametrize("purpose", ["sign_in", "forgot_password"])
-    @pytest.mark.parametrize("kind", ["email", "phone"])
-    def test_case_I09_nobody_learns_whether_an_account_exists(self, reachable, kind, purpose):
-        known, unknown = (new_email(), new_email()) if kind == "email" else (new_phone(), new_phone())
-        reachable.user(**{kind: known})
-        browsers = [reachable.browser(), reachable.browser()]
-
-        answers = [send(b, to, purpose) for b, to in zip(browsers, (known, unknown), strict=True)]
-        codes.message_to(known)
-        again = [send(b, to, purpose) for b, to in zip(browsers, (known, unknown), strict=True)]
-        wrong = [enter(b, to, "x", purpose) for b, to in zip(browsers, (known, unknown), strict=True)]
-
-        for pair in (answers, again, wrong):
-            assert pair[0].content == pair[1].content
-            assert [answer.status_code for answer in pair] == [pair[0].status_code] * 2
-            assert set(pair[0].headers) == set(pair[1].headers)
-        assert [answers[0].status_code, again[0].status_code, wrong[0].status_code] == [200, 400, 400]
-        assert codes.messages_to(unknown) == []
-
-    def test_decision_X5_costs_the_same_statements(self, reachable):
-        known, unknown = new_email(), new_email()
-        reachable.user(email=known)
-        prefix = f"/t/{reachable.tenant.slug}"
-
-        def shapes(to: str) -> list[list[str]]:
-            found, http = [], Client()
-            for path, body in ((SEND, about(to)), (VERIFY, about(to, code="x"))):
-                with CaptureQueriesContext(connection) as captured:
-                    http.post(prefix + path, body, content_type="application/json")
-                found.append(
-                    [
-                        " ".join(sql.split()[:3])
-                        for sql in (query["sql"] for query in captured)
-                        # Savepoints have names of their own.
-                        if not sql.startswith(("SAVEPOINT", "RELEASE"))
-                    ]
-                )
-            return found
-
-        shapes(new_email())
-
-        assert shapes(known) == shapes(unknown)
-
-    def test_decision_X5_its_code_never_verifies(self, reachable, monkeypatch):
-        unknown = new_email()
-        monkeypatch.setattr("secrets.randbelow", lambda _: 123456)
-        http, prefix = Client(), f"/t/{reachable.tenant.slug}"
-        http.post(prefix + SEND, about(unknown), content_type="application/json")
-
-        answer = http.post(prefix + VERIFY, about(unknown, code="123456"), content_type="application/json")
-
-        assert answer.status_code == 400
-        assert [code.silent for code in codes_of(reachable)] == [True]
-
-    def test_a_user_of_another_tenant_is_nobody(self, reachable, rival):
-        to = new_email()
-        rival.user(email=to)
-
-        send(reachable.browser(), to)
-
-        assert codes_of(reachable)[0].silent
-        assert codes_of(rival) == []
-
-
 class TestTooOften:
     def test_decision_X5_a_minute_lies_between_two(self, reachable):
         to = new_email()
@@ -374,7 +149,7 @@ class TestTooOften:
         assert first.status_code == 200
         assert "recently" in is_envelope(second, 400)
         assert 0 < int(second.headers["Retry-After"]) <= 61
-        assert len(codes_of(reachable)) == 1
+        assert len(codes.rows_of(reachable)) == 1
 
     def test_decision_N11_each_purpose_has_its_own(self, reachable):
         to, browser = new_email(), reachable.browser()
@@ -413,7 +188,7 @@ class TestTooOften:
         reachable.user(email=to)
 
         assert sorted(at_once(20, work)) == [200] + [400] * 19
-        assert len(codes_of(reachable)) == 1
+        assert len(codes.rows_of(reachable)) == 1
         codes.message_to(to)
         with reachable.active():
             assert not OutgoingMessage.objects.exists(), "none waits"
@@ -430,7 +205,7 @@ class TestChannels:
 
         channel = "email" if kind == "email" else "sms"
         assert messages == {f"no {channel} connector is enabled, so no message can be sent"}
-        assert codes_of(acme) == []
+        assert codes.rows_of(acme) == []
 
     def test_decision_X7_a_disabled_connector_is_none(self, reachable):
         with reachable.active():
@@ -569,7 +344,7 @@ class TestBadInput:
         body = about(identifier) | {"identifier_type": kind}
 
         assert is_envelope(reachable.post(SEND, json=body), 400).startswith("identifier")
-        assert codes_of(reachable) == []
+        assert codes.rows_of(reachable) == []
 
     def test_a_purpose_of_another_page_is_400(self, reachable):
         is_envelope(send(reachable.browser(), new_email(), "change"), 400)
@@ -599,12 +374,12 @@ def test_every_message_is_erased_once_it_was_sent(reachable):
 def test_codes_that_are_long_over_are_forgotten(reachable):
     browser = reachable.browser()
     send(browser, new_email())
-    age(reachable, expires_at=timedelta(hours=2))
+    codes.age(reachable, expires_at=timedelta(hours=2))
 
     send(browser, new_email())
     expiry.purge_some(batches=100)
 
-    assert len(codes_of(reachable)) == 1
+    assert len(codes.rows_of(reachable)) == 1
 
 
 def test_decision_T2_a_connector_of_another_tenant_carries_nothing(acme, rival):

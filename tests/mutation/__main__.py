@@ -32,14 +32,21 @@ def main() -> int:
     parser.add_argument(
         "--resume", action="store_true", help="keep the results of the last run, and which test reaches what"
     )
+    parser.add_argument(
+        "--survivors",
+        action="store_true",
+        help="keep the results of the last run, and try its survivors again",
+    )
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="instead of the tests of the groups")
     options = parser.parse_args()
     if unknown := set(options.groups) - set(GROUPS):
         parser.error(f"unknown group: {', '.join(sorted(unknown))}")
 
     _RESULTS.parent.mkdir(exist_ok=True)
     if not options.resume:
-        _RESULTS.unlink(missing_ok=True)
         _REACHED.unlink(missing_ok=True)
+        kept = [row for row in _read(_RESULTS) if options.survivors and row[4] in _KILLED]
+        _RESULTS.write_text("".join("\t".join(row) + "\n" for row in kept))
     _RESULTS.touch()
     return max(_run(options), _report(_RESULTS))
 
@@ -50,7 +57,8 @@ def _run(options: argparse.Namespace) -> int:
     arguments += [f"--group={name}" for name in options.groups or GROUPS]
     arguments += ["--weakening"] * options.weakening
     plugin = ("-p", "tests.mutation.plugin", "-p", "no:cacheprovider", "-q", "--tb=no")
-    command = [sys.executable, "-m", "pytest", *plugin, *arguments, *_choose_tests(options.groups)]
+    tests = options.tests or _choose_tests(options.groups)
+    command = [sys.executable, "-m", "pytest", *plugin, *arguments, *tests]
     with _LOG.open("w") as log:
         return subprocess.run(command, cwd=ROOT, stdout=log, stderr=log, check=False).returncode
 
@@ -63,7 +71,7 @@ def _choose_tests(groups: list[str]) -> list[str]:
 
 def _report(results: Path) -> int:
     """Print the changes that no test noticed, and the counts of each group. Return 1 if there are any."""
-    rows = [line.split("\t") for line in results.read_text().splitlines()]
+    rows = _read(results)
     for _, key, function, text, result, _ in rows:
         if result not in _KILLED:
             print(f"{result}: {key} in {function}: {text}")
@@ -71,6 +79,11 @@ def _report(results: Path) -> int:
         counts = Counter(row[4] for row in rows if row[0] == group)
         print(f"{group}: {', '.join(f'{number} {result}' for result, number in sorted(counts.items()))}")
     return int(any(row[4] not in _KILLED for row in rows))
+
+
+def _read(results: Path) -> list[list[str]]:
+    lines = results.read_text().splitlines() if results.exists() else []
+    return [line.split("\t") for line in lines]
 
 
 if __name__ == "__main__":

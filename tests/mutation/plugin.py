@@ -59,13 +59,17 @@ class _Handler(WSGIRequestHandler):
 
 @contextmanager
 def _serving(code: Path = ROOT, /, **environment: str) -> Iterator[None]:
-    """Serve in a thread of this process."""
-    if code != ROOT or environment:
+    """Serve in a thread of this process, and send messages in another."""
+    from interaction.verification import outgoing  # noqa: PLC0415 - pytest-django has read the settings now
+    from tests.support.comparison import FILE  # noqa: PLC0415
+
+    if code != ROOT or set(environment) - {FILE}:
         pytest.skip("starts a server of its own")
     with ThreadedWSGIServer((settings.HOST, settings.PORT), _Handler) as http:
         http.daemon_threads = True
         http.set_app(import_module("config.wsgi").application)
         threading.Thread(target=http.serve_forever, daemon=True).start()
+        outgoing.start()
         yield
 
 
@@ -73,6 +77,7 @@ def _serving(code: Path = ROOT, /, **environment: str) -> Iterator[None]:
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Run the tests against each mutant, instead of once."""
     option = session.config.option
+    gc.unfreeze()  # functions and statements are found among the objects that are not frozen
     files = tuple(dict.fromkeys(path for paths, _ in GROUPS.values() for path in paths))
     session.items = list(_leave_out_parameters(session.items, option.parameters))
     _prepare(session)

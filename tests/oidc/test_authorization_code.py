@@ -525,7 +525,7 @@ class TestVerifier:
 
         assert answer.status_code == 200
 
-    @pytest.mark.parametrize("sent", [new_secret(), "x"])
+    @pytest.mark.parametrize("sent", [new_secret(), "x", ""])
     def test_case_B07_that_nobody_announced_is_refused(self, acme, sent):
         client = acme.application()
         code = acme.browser().code_for(client, acme.user(), code_challenge=None, code_challenge_method=None)

@@ -99,11 +99,26 @@ def test_case_C17_a_flood_of_guesses_fills_no_audit_log(acme, robot):
     # Twenty one by one, then one a minute.
     entries = Entry.objects.filter(tenant_id=acme.tenant.pk, payload__error="invalid_client")
     assert 20 < entries.count() <= 23
+    assert {entry.payload["client_id"] for entry in entries} == {robot.client_id}
     with acme.active():
         counters = list(Counter.objects.values())
     assert [row["count"] for row in counters if row["kind"] == "client failures"] == [MOST]
     assert robot.client_id not in str(counters)
     assert HERE not in str(counters)
+
+
+@pytest.mark.parametrize(("kind", "fewest", "most"), [("SPA", 20, 23), ("Traditional", 30, 30)])
+def test_case_C17_each_failure_is_recorded_of_a_client_that_proved_itself(acme, world, kind, fewest, most):
+    """A public client proves nothing, so anybody could fill the log in its name."""
+    client = world.application(kind)
+    proof = {"auth": None, "client_id": client.client_id} if kind == "SPA" else {}
+
+    answers = [client.redeem("wrong", **proof) for _ in range(30)]
+
+    assert {answer.json()["error"] for answer in answers} == {"invalid_grant"}
+    entries = Entry.objects.filter(tenant_id=acme.tenant.pk, payload__error="invalid_grant")
+    assert fewest <= entries.count() <= most
+    assert {entry.payload["client_id"] for entry in entries} == {client.client_id}
 
 
 def test_case_C17_a_wrong_secret_with_a_code_uses_nothing_up(acme, world):

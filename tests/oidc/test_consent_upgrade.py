@@ -50,6 +50,13 @@ def test_decision_N2_a_consent_of_0_1_0_counts_for_identity_only(acme, estate, c
     assert [one.get("error") for one in said[1:]] == ["consent_required"] * 2
 
 
+def test_decision_N2_a_family_names_its_consent(acme, estate, client):
+    connect(estate.browser(), client)
+
+    with acme.active():
+        assert RefreshFamily.objects.get().consent_id == Consent.objects.get().pk
+
+
 def test_decision_N2_a_family_of_0_1_0_goes_on(acme, estate, client):
     tokens = connect(estate.browser(), client)
     with acme.active():
@@ -83,6 +90,7 @@ def test_a_node_of_0_1_0_that_deletes_a_consent_deletes_its_targets(acme, estate
 
 PROFILE = {"birthdate": "1980-02-03", "given_name": "Ada"}
 SCOPE = "openid profile offline_access"
+CLAIMS = json.dumps({"id_token": {"birthdate": None}, "userinfo": {"birthdate": None}})
 
 
 class TestConsentsToTheOldProfile:
@@ -91,10 +99,9 @@ class TestConsentsToTheOldProfile:
     @pytest.fixture
     def refresh_token(self, acme, estate, client):
         """A connection from before the upgrade, at which the application asks for a new member by name."""
-        claims = json.dumps({"id_token": {"birthdate": None}, "userinfo": {"birthdate": None}})
         with acme.active():
             users.change(estate.user, {"profile": PROFILE, "name": "Ada L."})
-        tokens = connect(estate.browser(), client, scope=SCOPE, claims=claims)
+        tokens = connect(estate.browser(), client, scope=SCOPE, claims=CLAIMS)
         assert claims_of(tokens["id_token"])["birthdate"] == PROFILE["birthdate"]
         assert client.userinfo(tokens["access_token"]).json()["given_name"] == "Ada"
         with acme.active():
@@ -123,10 +130,12 @@ class TestConsentsToTheOldProfile:
         browser = estate.browser()
         assert silent(browser, client, scope=SCOPE)["error"] == "consent_required"
 
-        tokens = connect(browser, client, scope=SCOPE)
+        tokens = connect(browser, client, scope=SCOPE, claims=CLAIMS)
 
         assert "code" in silent(browser, client, scope=SCOPE)
-        assert client.userinfo(tokens["access_token"]).json()["birthdate"] == PROFILE["birthdate"]
+        for found in (tokens, client.refresh(tokens["refresh_token"]).json()):
+            assert claims_of(found["id_token"])["birthdate"] == PROFILE["birthdate"]
+            assert client.userinfo(found["access_token"]).json()["birthdate"] == PROFILE["birthdate"]
 
     def test_count_for_requests_without_the_profile(self, acme, estate, client, refresh_token):
         assert "code" in silent(estate.browser(), client, scope="openid")

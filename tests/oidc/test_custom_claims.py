@@ -299,6 +299,18 @@ class TestValues:
         assert entry.application_id == str(client.application.pk)
         assert entry.payload["claims"] == ["huge", "k4", "k5"]
 
+    @pytest.mark.parametrize("place", ["id_token", "access_token"])
+    def test_case_PT39_a_large_value_is_left_out_of_tokens_and_audited(self, acme, admin, ada, place):
+        with acme.active():
+            User.objects.filter(pk=ada.pk).update(custom_data={"big": "x" * 2000})
+        client = declare(acme, admin, claim("big", "user.custom_data.big", place))
+
+        tokens = client.tokens_for(ada, scope="openid")
+
+        assert "big" not in claims_of(tokens[place])
+        (entry,) = Entry.objects.filter(tenant_id=acme.tenant.pk, key="CustomClaim.Omit")
+        assert entry.payload["claims"] == ["big"]
+
 
 class TestThirdParties:
     def test_decision_P14_a_third_party_gets_what_the_consent_page_named(self, acme, admin, ada):

@@ -113,6 +113,9 @@ class TestMatching:
     @example(uri="http://127.0.0.1:51234")
     @example(uri="http://127.0.0.1:51234/cb\n")
     @example(uri="http://127.0.0.1:51234/cb?a=1")
+    @example(uri="http://127.0.0.1:0/cb")
+    @example(uri="http://127.0.0.1:65535/cb")
+    @example(uri="http://127.0.0.1:65536/cb")
     def test_decision_O8_lets_only_the_port_of_a_native_loopback_address_differ(self, uri):
         known = {without_port(registered) for registered in REGISTERED} - {None}
 
@@ -193,6 +196,14 @@ class TestRegistration:
             "https://:443/callback",
             "https://rp.example:99999/callback",
             "https://rp.example:port/callback",
+            "https://rp.example:0/callback",
+            "https://rp.example:/callback",
+            "https://rp.example:0443/callback",
+            "https://[::1]a/callback",
+            "https://rp.example/callback?code=1",
+            "https://rp.example/callback?a=1;state=2",
+            "com.example.app:/callback?iss=x",
+            "com.example.app://user@rp.example/callback",
             "https://rp.example/callback#",
             "https://rp.example/callback#fragment",
             "https://user@rp.example/callback",
@@ -348,9 +359,20 @@ class TestOrigin:
             ("http://localhost:80/", "http://localhost"),
             ("http://[::1]:3000/cb", "http://[::1]:3000"),
             ("com.example.app:/cb", None),
+            ("com.example.app://rp.example/cb", None),
             ("/callback", None),
             ("https://[::1", None),
             ("https://rp.example:99999/", None),
+            ("https://rp.example:0/", None),
+            ("https://[::1]:0/", None),
+            ("https://rp.example:/", None),
+            ("https://user@rp.example/", None),
+            ("https://evil.example\\@rp.example/", None),
+            ("https://rp.example/a b", None),
+            ("https://rp.example/\n", None),
+            ("https://[v1.a:b]/", None),
+            ("https://[::1]a/", None),
+            ("https:///cb", None),
             ("", None),
         ],
     )

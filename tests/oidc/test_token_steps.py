@@ -2,10 +2,17 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
+from unittest import mock
 
 import httpx
 import pytest
+from django.db import IntegrityError
+from django.db.models.functions import Now
 
+from oidc.grants.models import AuthorizationCode, RefreshFamily
+from oidc.keys import signing, usage
+from oidc.keys.models import SigningKey
 from oidc.provider.token import authorization_code
 from oidc.provider.token.endpoint import GRANTS, STEPS
 from tests.support.call_order import recorded
@@ -175,6 +182,41 @@ class TestOfARequestThatIsRefused:
 
         assert steps_of(lambda: client.refresh(second, organization_id="unknown")) == (HANDLED, 400)
         assert steps_of(lambda: client.refresh(first)) == (HANDLED, 400)
+
+    @pytest.mark.parametrize("grant", ["code", "refresh token"])
+    def test_for_what_ends_after_it_was_checked_end_with_the_fourth(self, client, grant, monkeypatch):
+        """As in a request at the same time: what is redeemed or rotated is checked once more."""
+        code, token = code_for(client), refresh_token_for(client)
+        record = usage.record
+
+        def end_and_record(*arguments: Any, **options: Any) -> Any:
+            AuthorizationCode.objects.update(consumed_at=Now())
+            RefreshFamily.objects.update(ended_at=Now())
+            return record(*arguments, **options)
+
+        monkeypatch.setattr(usage, "record", end_and_record)
+        request = partial(client.redeem, code) if grant == "code" else partial(client.refresh, token)
+
+        assert steps_of(request) == (HANDLED, 400)
+
+    @pytest.mark.parametrize("grant", ["code", "refresh token"])
+    def test_for_a_row_that_is_deleted_meanwhile_end_with_the_fourth(self, client, grant, monkeypatch):
+        """The database refuses rows of a user, session or application that another request deleted."""
+        code, token = code_for(client), refresh_token_for(client)
+        monkeypatch.setattr(usage, "record", mock.Mock(side_effect=IntegrityError))
+        request = partial(client.redeem, code) if grant == "code" else partial(client.refresh, token)
+
+        assert steps_of(request) == (HANDLED, 400)
+        assert request().json()["error"] == "invalid_grant"
+
+    def test_for_a_key_that_cannot_sign_write_nothing(self, here, client, monkeypatch):
+        token = refresh_token_for(client)
+        monkeypatch.setattr(signing, "load", mock.Mock(side_effect=SigningKey.DoesNotExist))
+
+        assert client.refresh(token).status_code == 500
+
+        with here.active():
+            assert RefreshFamily.objects.get().generation == 0
 
     def test_for_a_machine_end_with_the_fourth(self, here):
         newcomer = here.application("MachineToMachine")

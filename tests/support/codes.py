@@ -3,6 +3,7 @@
 import os
 import secrets
 import time
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from django.conf import settings
 from identity.limits.models import Counter
 from interaction.connectors import services as connectors
 from interaction.experience.models import SignInExperience
+from interaction.verification.models import VerificationCode
 from tests.support.cast import Browser, World
 
 SEND = "/api/interaction/verification-code"
@@ -29,6 +31,20 @@ def new_email() -> str:
 
 def new_phone() -> str:
     return f"+49151{secrets.randbelow(10**8):08d}"
+
+
+def rows_of(world: World) -> list[VerificationCode]:
+    """Return the codes of a tenant, the oldest first."""
+    with world.active():
+        return list(VerificationCode.objects.order_by("created_at"))
+
+
+def age(world: World, **columns: timedelta) -> None:
+    """Make codes older than they are."""
+    with world.active():
+        for code in VerificationCode.objects.all():
+            changes = {column: getattr(code, column) - by for column, by in columns.items()}
+            VerificationCode.objects.filter(pk=code.pk).update(**changes)
 
 
 def reachable(world: World) -> World:

@@ -164,6 +164,8 @@ ONCE = {
         "config/test_worker.py",
         "conformance/",
         "identity/test_tenancy.py",
+        "identity/test_tenant_paths.py",
+        "identity/test_tenant_provision.py",
         "interaction/second_factor/test_passkey_second_factor.py",
         "interaction/second_factor/test_passkey_sign_in.py",
         "interaction/second_factor/test_recovery.py",

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.support import server
+from tests.support.cast import World
+from tests.support.threads import at_once
 
 
 def free_port() -> int:
@@ -21,3 +23,18 @@ def running(**environment: str) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     with server.running(**({"PORT": port, "BASE_URL": address, "WEB_CONCURRENCY": "1"} | environment)):
         yield address
+
+
+def issue_tokens(world: World, address: str) -> None:
+    """Let clients at a second server use each kind of token so often that its statements are prepared."""
+    machine = world.at(address).application("MachineToMachine")
+    client, user = world.at(address).application(), world.user()
+
+    def ask(_: int) -> set[int]:
+        return {machine.token(grant_type="client_credentials").status_code for _ in range(8)}
+
+    assert at_once(8, ask) == [{200}] * 8
+    tokens = client.tokens_for(user)
+    for _ in range(8):
+        assert client.userinfo(tokens["access_token"]).status_code == 200
+        tokens = client.refresh(tokens["refresh_token"]).json()

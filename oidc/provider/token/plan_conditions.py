@@ -8,7 +8,7 @@ from typing import Final
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit import log
-from database.id_lists import TextList
+from database.list_parameters import TextList
 from database.statements import Parameter
 from identity.core.tenant_statements import ConditionalInsert, number, text, uuid
 from identity.resources.models import Resource

@@ -10,19 +10,8 @@ from oidc.grants import connections, consents
 from oidc.grants.connections import NotConnected
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
-from tests.support import cast
 from tests.support.audit_log import entries
 from tests.support.grant_rows import new_api, new_code, new_family, new_organization, new_session
-
-
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
-@pytest.fixture
-def user(acme):
-    return acme.user()
 
 
 def third_party(acme, name="Third"):
@@ -31,6 +20,14 @@ def third_party(acme, name="Third"):
 
 def first_party(acme, name="First"):
     return acme.application(name=name).application
+
+
+def connect(user, application):
+    """Let an application have a consent, a code and a refresh family of a user."""
+    session = new_session(user)
+    consents.grant(user, application, ConsentRequest(("openid",)))
+    new_code(application, session)
+    new_family(application, session)
 
 
 def left():
@@ -101,10 +98,7 @@ class TestRevoke:
         other_user, application, other = acme.user(), third_party(acme), third_party(acme)
         with acme.active():
             for person, program in ((user, application), (user, other), (other_user, application)):
-                session = new_session(person)
-                consents.grant(person, program, ConsentRequest(("openid",)))
-                new_code(program, session)
-                new_family(program, session)
+                connect(person, program)
 
             assert connections.revoke(user, str(application.pk)) == application
 
@@ -167,10 +161,7 @@ class TestRevoke:
         other_user, application, other = acme.user(), third_party(acme), first_party(acme)
         with acme.active():
             for person, program in ((user, application), (user, other), (other_user, application)):
-                session = new_session(person)
-                consents.grant(person, program, ConsentRequest(("openid",)))
-                new_code(program, session)
-                new_family(program, session)
+                connect(person, program)
 
             connections.revoke_all(user, reason="signed_out")
 

@@ -15,16 +15,6 @@ from tests.support.grant_rows import new_api, new_code, new_family, new_organiza
 
 
 @pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
-@pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
 def application(acme):
     return acme.application(is_third_party=True).application
 

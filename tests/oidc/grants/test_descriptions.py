@@ -8,13 +8,7 @@ from identity.organizations.models import OrganizationPermission
 from identity.resources.models import Scope
 from oidc.grants import descriptions
 from oidc.grants.models import ConsentTarget
-from tests.support import cast
 from tests.support.grant_rows import new_api, new_organization
-
-
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
 
 
 def target(scopes: tuple[str, ...], **of: UUID) -> ConsentTarget:

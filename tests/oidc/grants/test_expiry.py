@@ -9,23 +9,12 @@ from django.conf import settings
 from identity.sessions.models import Session
 from oidc.grants.expiry import EXPIRING
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily, RevokedToken
-from tests.support import cast
 from tests.support.grant_rows import new_code, new_family, new_session
 
 KEPT = timedelta(hours=1)
 IDLE = timedelta(seconds=settings.SESSION_IDLE_SECONDS)
 MINUTE = timedelta(minutes=1)
 KINDS = {kind.name: kind.find_expired for kind in EXPIRING}
-
-
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
-@pytest.fixture
-def application(acme):
-    return acme.application().application
 
 
 @pytest.fixture

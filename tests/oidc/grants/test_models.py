@@ -6,13 +6,7 @@ import pytest
 
 from identity.users.models import User
 from oidc.grants.models import ConsentTarget, RefreshFamily
-from tests.support import cast
 from tests.support.grant_rows import new_family, new_session
-
-
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
 
 
 @pytest.mark.parametrize(

@@ -16,16 +16,6 @@ BROWSER, OTHER = "a" * 64, "b" * 64
 
 
 @pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
-@pytest.fixture
-def application(acme):
-    return acme.application().application
-
-
-@pytest.fixture
 def store(application):
     """Store a request, and return its row."""
 

@@ -2,19 +2,11 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationCode, Consent, RefreshFamily
 from oidc.grants.user_data import USER_DATA
-from tests.support import cast
 from tests.support.grant_rows import new_code, new_family, new_session
-
-
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
 
 
 def test_all_grants_of_this_user_end(acme):

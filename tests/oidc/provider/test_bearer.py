@@ -23,11 +23,6 @@ from tests.support.grant_rows import new_family, new_organization, new_session
 PLAIN_EPOCH = "user_epoch"  # as tokens of 0.1.0 have it
 
 
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
 class Token:
     """A token whose signature is good. It belongs to a session or a family, of a third party if asked for."""
 
@@ -64,6 +59,12 @@ class Token:
             row = ConsentTarget.objects.get() if organization else Consent.objects.get()
         self.claims[tokens.CONSENT] = str(row.pk)
         return row
+
+    def replace(self, one):
+        """Return the user and the application of the token, with another user or another application."""
+        if one == "user":
+            return self.acme.user(), self.application
+        return self.user, self.acme.application(is_third_party=True).application
 
     def authenticate(self, text="token", world=None, **options):
         with (world or self.acme).active():
@@ -255,11 +256,7 @@ class TestThirdParty:
 
     @pytest.mark.parametrize("of", ["user", "application"])
     def test_a_consent_of_another_is_none(self, acme, third_party, of):
-        user, application = third_party.user, third_party.application
-        if of == "user":
-            user = acme.user()
-        else:
-            application = acme.application(is_third_party=True).application
+        user, application = third_party.replace(of)
         with acme.active():
             consents.grant(user, application, ConsentRequest(("openid",)))
             third_party.claims[tokens.CONSENT] = str(Consent.objects.get().pk)
@@ -301,11 +298,7 @@ class TestThirdParty:
 
     @pytest.mark.parametrize("of", ["user", "application"])
     def test_a_target_of_another_is_none(self, acme, third_party, of):
-        user, application = third_party.user, third_party.application
-        if of == "user":
-            user = acme.user()
-        else:
-            application = acme.application(is_third_party=True).application
+        user, application = third_party.replace(of)
         with acme.active():
             hospital = new_organization()
             consents.grant(user, application, ConsentRequest((), organization_id=hospital.pk))
@@ -345,6 +338,13 @@ class TestThirdParty:
             rows.update(has_old_profile=True)
 
         assert third_party.authenticate().has_old_profile is (of == "this")
+
+    def test_a_first_party_has_none_though_it_has_a_consent_from_when_it_was_a_third(self, acme, token):
+        with acme.active():
+            consents.grant(token.user, token.application, ConsentRequest(("openid", "profile")))
+            Consent.objects.update(has_old_profile=True)
+
+        assert token.authenticate().has_old_profile is False
 
 
 def test_a_first_party_needs_no_consent_and_no_audience(token):

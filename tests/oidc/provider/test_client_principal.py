@@ -18,11 +18,6 @@ from tests.support import cast
 
 
 @pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
-@pytest.fixture
 def machine(acme):
     """The second of the tenant's applications."""
     acme.application()

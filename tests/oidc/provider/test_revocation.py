@@ -11,21 +11,10 @@ from oidc.grants.models import RefreshFamily, RevokedToken
 from oidc.keys.jws import InvalidToken
 from oidc.provider import revocation
 from oidc.provider.errors import InvalidClient
-from tests.support import cast
 from tests.support.audit_log import entries
 from tests.support.grant_rows import new_family, new_session
 
 NOW = 1_767_323_045
-
-
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
-
-
-@pytest.fixture
-def application(acme):
-    return acme.application().application
 
 
 @pytest.fixture

@@ -7,15 +7,9 @@ from django.test import RequestFactory
 
 from oidc.provider.parameters import FORM_TYPE
 from oidc.provider.views import userinfo as view
-from tests.support import cast
 
 FORM = {"data": "access_token=body", "content_type": FORM_TYPE}
 HEADER = {"HTTP_AUTHORIZATION": "Bearer header"}
-
-
-@pytest.fixture
-def acme(database):
-    return cast.new_world("Acme")
 
 
 @pytest.fixture

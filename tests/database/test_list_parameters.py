@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework import serializers
 
 from database import ids
-from database.id_lists import among, among_selected
+from database.list_parameters import among, among_selected
 from identity.core import tenancy
 from identity.core.links import insert_links
 from identity.rest.fields import Ids, Line

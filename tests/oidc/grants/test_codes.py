@@ -1,0 +1,278 @@
+"""Authorization codes: whose they are, which are live, and that each is redeemed once."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+
+from audit import log
+from audit.events import Event
+from audit.metrics import ENTRIES
+from database import ids
+from identity.sessions.models import Session
+from identity.users.models import User
+from oidc.grants import codes, families
+from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily, RevokedToken
+from tests.support import cast
+from tests.support.audit_log import entries
+from tests.support.grant_rows import SOON, new_code, new_family, new_session
+
+PAST = datetime.now(UTC) - timedelta(minutes=1)
+EXPIRY = datetime.now(UTC) + SOON
+
+
+@pytest.fixture
+def session(acme, user):
+    with acme.active():
+        return new_session(user)
+
+
+def bound(application, session, **changes):
+    """What a code is bound to."""
+    return {
+        "application": application,
+        "session": session,
+        "redirect_uri": "https://rp.example/callback",
+        "scope": "openid read",
+        "claims": {"userinfo": ["email"]},
+        "resource": "https://api.example",
+        "organization_id": str(ids.new()),
+        "nonce": "n",
+        "code_challenge": "c",
+        "consent_id": ids.new(),
+        "acr": "urn:strong",
+    } | changes
+
+
+@pytest.fixture
+def issue(acme, application, session):
+    """Issue a code, and return its text."""
+
+    def issue(**changes):
+        with acme.active():
+            return codes.issue(**bound(application, session, **changes))
+
+    return issue
+
+
+@pytest.fixture
+def find(acme, application):
+    def find(code, client_id=""):
+        with acme.active():
+            return codes.find(code, client_id=client_id or application.client_id)
+
+    return find
+
+
+@pytest.fixture
+def redeem(acme, application, session):
+    """Redeem a code, with a new family or without one."""
+
+    def redeem(row, token_id="t", *, has_family=True):
+        given: dict[str, Any] = {"scope": "openid", "claims": {}, "consent_id": None}
+        with acme.active():
+            family = families.new_family(
+                family_id=ids.new(), application=application, session=session, **given
+            )
+            return codes.redeem(
+                row,
+                family=family if has_family else None,
+                access_token_id=token_id,
+                access_token_expires_at=EXPIRY,
+                entry=log.new_entry(Event.TOKEN_EXCHANGE),
+            )
+
+    return redeem
+
+
+def new_request(application):
+    values = {"browser": "b" * 64, "query": "a=1", "expires_at": EXPIRY}
+    return AuthorizationRequest.objects.create(application=application, **values)
+
+
+class TestIssue:
+    def test_binds_a_code_to_all_that_it_was_asked_for(self, acme, application, session):
+        given = bound(application, session)
+
+        with acme.active():
+            codes.issue(**given)
+            row = AuthorizationCode.objects.get()
+
+        assert {name: getattr(row, name) for name in given} == given
+        assert (row.user_id, row.consumed_at) == (session.user_id, None)
+
+    def test_codes_differ_and_are_not_stored(self, acme, issue):
+        first, second = issue(), issue()
+
+        assert first != second
+        with acme.active():
+            stored = set(AuthorizationCode.objects.values_list("code_hash", flat=True))
+        assert len(stored) == 2
+        assert not stored & {first, second}
+
+    def test_answers_a_pending_request_once(self, acme, issue, application):
+        with acme.active():
+            request, other = new_request(application), new_request(application)
+
+        assert issue(pending_request=request)
+        assert issue(pending_request=request) is None
+
+        with acme.active():
+            assert AuthorizationCode.objects.count() == 1
+            assert AuthorizationRequest.objects.get() == other
+
+
+class TestFind:
+    def test_a_code_of_the_client_is_live(self, issue, find):
+        assert find(issue()).is_live
+
+    def test_another_text_finds_no_code(self, issue, find):
+        issue()
+
+        assert find("another") is None
+
+    def test_case_B02_a_code_of_another_client_is_not_found(self, acme, issue, find):
+        other = acme.application().application
+
+        assert find(issue(), other.client_id) is None
+
+    def test_case_G01_a_code_of_another_tenant_is_not_found(self, application, issue):
+        code = issue()
+
+        with cast.new_world("Rival").active():
+            assert codes.find(code, client_id=application.client_id) is None
+
+    @pytest.mark.parametrize(
+        ("model", "change"),
+        [
+            (AuthorizationCode, {"expires_at": PAST}),
+            (Session, {"ended_at": PAST}),
+            (Session, {"epoch": F("epoch") + 1}),
+            (User, {"is_suspended": True}),
+            (User, {"epoch": F("epoch") + 1}),
+        ],
+    )
+    def test_case_B13_a_code_that_expired_or_whose_session_or_user_did_is_not_live(
+        self, acme, issue, find, model, change
+    ):
+        code = issue()
+        with acme.active():
+            model.objects.update(**change)
+
+        assert not find(code).is_live
+
+
+class TestRedeem:
+    def test_stores_the_family_and_is_audited_and_counted(self, acme, issue, find, redeem):
+        before = ENTRIES.labels(Event.TOKEN_EXCHANGE.value, "success")._value.get()
+
+        assert redeem(find(issue()).row, "token")
+
+        with acme.active():
+            code, family = AuthorizationCode.objects.get(), RefreshFamily.objects.get()
+        assert (code.family_id, code.access_token_id) == (family.pk, "token")
+        assert code.consumed_at is not None
+        assert code.access_token_expires_at == EXPIRY
+        assert len(entries(acme, Event.TOKEN_EXCHANGE)) == 1
+        assert ENTRIES.labels(Event.TOKEN_EXCHANGE.value, "success")._value.get() == before + 1
+
+    @pytest.mark.parametrize("has_family", [True, False])
+    def test_case_B12_a_second_time_stores_nothing(self, acme, issue, find, redeem, has_family):
+        row = find(issue()).row
+        redeem(row, "first", has_family=has_family)
+
+        assert not redeem(row, "second", has_family=has_family)
+
+        with acme.active():
+            assert AuthorizationCode.objects.get().access_token_id == "first"
+            assert RefreshFamily.objects.count() == int(has_family)
+        assert len(entries(acme, Event.TOKEN_EXCHANGE)) == 1
+
+    def test_redeems_no_other_code(self, acme, issue, find, redeem):
+        issue()
+
+        redeem(find(issue()).row)
+
+        with acme.active():
+            assert AuthorizationCode.objects.filter(consumed_at=None).count() == 1
+
+
+class TestRevokeIssued:
+    def test_ends_the_family_and_no_token_beside_it(self, acme, application, session):
+        with acme.active():
+            family, other = new_family(application, session), new_family(application, session)
+            code = new_code(application, session, family_id=family.pk, access_token_id="t")
+
+            codes.revoke_issued(code)
+
+            ended = RefreshFamily.objects.get(pk=family.pk)
+            assert RefreshFamily.objects.get(pk=other.pk).ended_at is None
+            assert not RevokedToken.objects.exists()
+        assert ended.end_reason == "code_reused"
+        (entry,) = entries(acme, Event.TOKEN_REVOKE)
+        assert (entry.user_id, entry.application_id) == (str(session.user_id), str(application.pk))
+
+    def test_revokes_the_access_token_without_a_family(self, acme, application, session):
+        with acme.active():
+            token = {"access_token_id": str(ids.new()), "access_token_expires_at": EXPIRY}
+            code = new_code(application, session, **token)
+
+            codes.revoke_issued(code, reason="why")
+
+            assert RevokedToken.objects.get().expires_at == EXPIRY
+        (entry,) = entries(acme, Event.TOKEN_REVOKE)
+        assert (entry.user_id, entry.application_id) == (str(session.user_id), str(application.pk))
+        assert entry.payload["reason"] == "why"
+
+    def test_reads_what_another_request_issued(self, acme, application, session):
+        with acme.active():
+            code = new_code(application, session)
+            family = new_family(application, session)
+            AuthorizationCode.objects.update(family_id=family.pk)
+
+            codes.revoke_issued(code)
+
+            assert RefreshFamily.objects.get().ended_at is not None
+
+    def test_of_a_code_that_is_gone_or_issued_nothing_revokes_nothing(self, acme, application, session):
+        with acme.active():
+            gone = new_code(application, session)
+            AuthorizationCode.objects.all().delete()
+
+            codes.revoke_issued(gone)
+            codes.revoke_issued(new_code(application, session))
+
+            assert not RevokedToken.objects.exists()
+        assert entries(acme, Event.TOKEN_REVOKE) == []
+
+
+class TestEndOfTrial:
+    def test_deletes_a_code_that_was_not_redeemed(self, acme, application, session):
+        with acme.active():
+            code, other = new_code(application, session), new_code(application, session)
+
+            codes.end_of_trial(code, reason="trial")
+
+            assert AuthorizationCode.objects.get() == other
+
+    def test_revokes_what_a_redeemed_code_issued(self, acme, application, session):
+        with acme.active():
+            family = new_family(application, session)
+            code = new_code(application, session, family_id=family.pk, consumed_at=PAST)
+
+            codes.end_of_trial(code, reason="trial")
+
+            assert AuthorizationCode.objects.get() == code
+            assert RefreshFamily.objects.get().end_reason == "trial"
+
+
+def test_the_last_application_is_that_of_the_newest_code_of_the_session(acme, application, user, session):
+    other = acme.application().application
+    with acme.active():
+        assert codes.find_last_application(session) is None
+        new_code(application, session)
+        new_code(other, session)
+        new_code(application, new_session(user))
+
+        assert codes.find_last_application(session) == other
