@@ -1,7 +1,7 @@
 """Refresh families of an application that is in memory, if it is as it was when it was read."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet, Value
@@ -65,14 +65,14 @@ def _get_limit(seconds: int | None) -> int:
 
 
 def _build(has_secret: Q) -> QuerySet[RefreshFamily]:
-    found: QuerySet[Any] = RefreshFamily.objects.filter(
-        has_secret,
-        pk=uuid("pk"),
-        application=uuid("application_id"),
-        application__version=number("version"),
-    )
     return (
-        found.alias(
+        RefreshFamily.objects.filter(
+            has_secret,
+            pk=uuid("pk"),
+            application=uuid("application_id"),
+            application__version=number("version"),
+        )
+        .alias(
             idle=Coalesce("application__effective_refresh_idle_seconds", Value(_UNLIMITED)),
             absolute=Coalesce("application__effective_refresh_absolute_seconds", Value(_UNLIMITED)),
         )

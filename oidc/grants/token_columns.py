@@ -10,6 +10,7 @@ from typing import Final
 
 from django.conf import settings
 from django.db.models import BooleanField, ExpressionWrapper, F, OuterRef, Q, Subquery
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from oidc.applications import lifetimes
@@ -48,7 +49,7 @@ def is_unexpired() -> Q:
     return Q(ended_at=None, idle_expires_at__gt=Now(), expires_at__gt=Now())
 
 
-def get_state() -> dict[str, ExpressionWrapper]:
+def get_state() -> dict[str, Combinable]:
     """Return annotations: whether a family is live, and whether the token before the newest is accepted."""
     may_sign_in = Q(user__is_suspended=False, user__epoch=F("epoch"))
     return {
@@ -57,5 +58,5 @@ def get_state() -> dict[str, ExpressionWrapper]:
     }
 
 
-def _flag(condition: Q) -> ExpressionWrapper:
+def _flag(condition: Q) -> Combinable:
     return ExpressionWrapper(condition, output_field=BooleanField())

@@ -250,7 +250,7 @@ class Changes(RuleBasedStateMachine):
                 ]
                 assert answers == [answers[-1]] * len(answers), more
 
-    def refresh(self, number: int, auth: tuple[str, str], more: dict[str, str]) -> tuple[int, Any]:
+    def refresh(self, number: int, auth: tuple[str, str], more: dict[str, str]) -> tuple[Any, ...]:
         form = {"grant_type": "refresh_token", "refresh_token": self.tokens[number], **more}
         answer = self.worlds[number].post("/oidc/token", data=form, auth=auth)
         if answer.status_code == 200:

@@ -162,9 +162,11 @@ def repeat(environ: dict[str, Any], request_id: str) -> Answer | None:
     if sent is None or plan is None:
         return None
     ip, user_agent = get_address(environ), environ.get("HTTP_USER_AGENT", "")
+    body: bytes | None = None
     if isinstance(plan, plans.IssuingPlan):
         body = plans.issue(plan, sent, ip=ip, user_agent=user_agent, request_id=request_id)
-        return Answer(body, _HEADERS) if body else None
-    with context.client(ip=ip, user_agent=user_agent, request_id=request_id):
-        granted = refresh_plans.grant(plan, sent)
-        return Answer(orjson.dumps(_build_body(granted)), _HEADERS) if granted else None
+    elif isinstance(plan, refresh_plans.RefreshPlan):
+        with context.client(ip=ip, user_agent=user_agent, request_id=request_id):
+            granted = refresh_plans.grant(plan, sent)
+            body = orjson.dumps(_build_body(granted)) if granted else None
+    return Answer(body, _HEADERS) if body else None
