@@ -85,6 +85,14 @@ def clean_user_agent(sent: str) -> str:
 
 
 @contextmanager
+def client(*, ip: str, user_agent: str, request_id: str) -> Iterator[None]:
+    """Use this client and correlation id for the entries of the block, in the tenant that is active."""
+    user_agent = clean_user_agent(user_agent)
+    with using(replace(_current.get(), ip=ip, user_agent=user_agent, request_id=request_id)):
+        yield
+
+
+@contextmanager
 def request(*, ip: str, user_agent: str, request_id: str, country: str = "") -> Iterator[None]:
     """Use this client and correlation id for the entries of the block."""
     origin = Origin(

@@ -13,6 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.query import get_related_populators
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
+from database.rows import Loader
 from database.statements import Insert, Parameter, Prepared, Source, Statement, Values, as_select
 from identity.core import tenancy
 
@@ -82,8 +83,9 @@ class _CompiledRows(_TenantStatement, Generic[M]):
         self.own: Final = slice(places[0], places[-1] + 1)
         self.names: Final = [column.target.attname for column in columns[self.own]]
         self.related: Final = _populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
+        _replace_models(self.related)
         self.annotations: Final = list(compiler.annotation_col_map.items())
-        self.model: Final = queryset.model
+        self.loader: Final = Loader(queryset.model)
 
     def fetch(self, values: Values) -> list[M]:
         with self.cursor() as cursor:
@@ -94,12 +96,18 @@ class _CompiledRows(_TenantStatement, Generic[M]):
         return [self._object(row) for row in rows]
 
     def _object(self, row: tuple[Any, ...]) -> M:
-        found = self.model.from_db(DEFAULT_DB_ALIAS, self.names, row[self.own])
+        found: M = self.loader.from_db(DEFAULT_DB_ALIAS, self.names, row[self.own])
         for populator in self.related:
             populator.populate(row, found)
         for name, place in self.annotations:
             setattr(found, name, row[place])
         return found
+
+
+def _replace_models(populators: list[Any]) -> None:
+    for populator in populators:
+        populator.model_cls = Loader(populator.model_cls)
+        _replace_models(populator.related_populators)
 
 
 class Select(Statement[_CompiledRows[M]]):

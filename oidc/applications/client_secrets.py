@@ -190,10 +190,13 @@ def digest(secret: str) -> str:
     return keyring.digest(secret, purpose=PURPOSE)
 
 
-def is_stored(row_id: Parameter, digest: Parameter) -> Exists:
-    """Return the condition that an application has a further secret and that it has not expired."""
+def is_stored(row_id: Parameter, digest: Parameter, *, application: str = "pk") -> Exists:
+    """Return the condition that an application has a further secret and that it has not expired.
+
+    ``application`` is the column with the id of the application.
+    """
     return Exists(
-        ApplicationSecret.objects.filter(_GOOD, pk=row_id, digest=digest, application=OuterRef("pk"))
+        ApplicationSecret.objects.filter(_GOOD, pk=row_id, digest=digest, application=OuterRef(application))
     )
 
 

@@ -8,13 +8,11 @@ can retry. A token of an older generation was replayed, and ends the family (RFC
 import hmac
 import re
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import UUID
 
-from django.conf import settings
-from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models import F
 from django.db.models.functions import Now
 
 from audit import log
@@ -33,12 +31,6 @@ from oidc.keys import jws
 
 _PURPOSE: Final = "refresh tokens"
 _TOKEN: Final = re.compile(r"([0-9a-f-]{36})\.(0|[1-9][0-9]{0,8})\.([0-9a-f]{8})\.([A-Za-z0-9_-]{43})")
-_GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
-
-
-def _is_unexpired() -> Q:
-    return Q(ended_at=None, idle_expires_at__gt=Now(), expires_at__gt=Now())
-
 
 INSERT: Final = Insert(
     RefreshFamily,
@@ -51,14 +43,7 @@ _of_client: Final = Select(
         RefreshFamily.objects.filter(pk=uuid("pk"), application__client_id=text("client_id"))
         .select_related("user", "application")
         .defer(*token_columns.NOT_WITH_FAMILIES)
-        .annotate(
-            **token_columns.get_signing_keys(),
-            is_live=ExpressionWrapper(
-                _is_unexpired() & lifetimes.are_kept() & Q(user__is_suspended=False, user__epoch=F("epoch")),
-                output_field=BooleanField(),
-            ),
-            in_grace=ExpressionWrapper(Q(rotated_at__gt=Now() - _GRACE), output_field=BooleanField()),
-        )[:1]
+        .annotate(**token_columns.get_signing_keys(), **token_columns.get_state())[:1]
     )
 )
 # The UPDATE has one table only. With a join (to the user, as in ``live``) Django selects the ids in a
@@ -66,7 +51,9 @@ _of_client: Final = Select(
 # would succeed and skip a generation.
 _ROTATE: Final = AtomicChange(
     Update(
-        lambda: RefreshFamily.objects.filter(_is_unexpired(), pk=uuid("pk"), generation=number("generation")),
+        lambda: RefreshFamily.objects.filter(
+            token_columns.is_unexpired(), pk=uuid("pk"), generation=number("generation")
+        ),
         generation=F("generation") + 1,
         key_id=text("key_id"),
         rotated_at=Now(),
@@ -98,6 +85,11 @@ class FoundFamily:
     in_grace: bool
     active_key_id: UUID
     own_key_id: UUID | None
+
+    @classmethod
+    def of(cls, row: Any) -> Self:
+        """Return a family whose row was read with the annotations of ``token_columns``."""
+        return cls(row, row.is_live, row.in_grace, row.active_key_id, row.own_key_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +172,8 @@ def new_family(  # noqa: PLR0913 - one parameter a column
 
 def find(family_id: UUID, *, client_id: str) -> FoundFamily | None:
     """Return a family of the application with this client id."""
-    row: Any = _of_client.first(pk=family_id, client_id=client_id)
-    if row is None:
-        return None
-    return FoundFamily(row, row.is_live, row.in_grace, row.active_key_id, row.own_key_id)
+    row = _of_client.first(pk=family_id, client_id=client_id)
+    return FoundFamily.of(row) if row else None
 
 
 def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcome, RefreshFamily]:
@@ -193,7 +183,7 @@ def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcom
     statement. ``REPEATED``: the previous one was presented within the grace period; only the entry is
     written. ``REFUSED``: any other; a replayed generation ends the family (RFC 9700 section 4.14.2).
     """
-    if generation == family.generation and _try_rotate(family, entry):
+    if generation == family.generation and advance(family, entry):
         return Outcome.ROTATED, family
     current_state = find(family.pk, client_id=family.application.client_id)
     if current_state is None or not current_state.is_live:
@@ -219,8 +209,11 @@ def end_if_misused(found: FoundFamily, generation: int) -> bool:
     return True
 
 
-def _try_rotate(family: RefreshFamily, entry: Entry) -> bool:
-    """Advance to the next generation in one UPDATE. Return false if another request did so first."""
+def advance(family: RefreshFamily, entry: Entry) -> bool:
+    """Advance to the next generation and write the entry, in one statement.
+
+    Return false, with nothing written, if another request did so first or the family has ended or expired.
+    """
     key_id = keyring.current_id()
     facts = {
         "pk": family.pk,

@@ -1,12 +1,19 @@
 """What the token endpoint reads with a code or a refresh family: not all columns, but the signing keys.
 
+With a family, it reads whether the family is live and in its grace period, by the clock of the database.
+
 psycopg caches statements of at most 4,096 characters. It would parse a longer one at each request.
 """
 
+from datetime import timedelta
 from typing import Final
 
-from django.db.models import OuterRef, Subquery
+from django.conf import settings
+from django.db.models import BooleanField, ExpressionWrapper, F, OuterRef, Q, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Now
 
+from oidc.applications import lifetimes
 from oidc.applications.models import PAGE_COLUMNS
 from oidc.keys.models import SigningKey
 
@@ -15,11 +22,13 @@ _OF_USERS: Final = (
     *("last_sign_in_at", "login_count", "factors", "two_step", "factor_skipped_at"),
 )
 _OF_SESSIONS: Final = ("token_hash", "ip", "user_agent", "second_factor_at", "password_confirmed_at")
+_GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
 _OF_APPLICATIONS: Final = (*PAGE_COLUMNS, "default_acr_values", "default_max_age")
 
+OF_USERS_NOT_WITH_FAMILIES: Final = tuple(f"user__{column}" for column in _OF_USERS)
 NOT_WITH_FAMILIES: Final = (
     *(f"application__{column}" for column in _OF_APPLICATIONS),
-    *(f"user__{column}" for column in _OF_USERS),
+    *OF_USERS_NOT_WITH_FAMILIES,
 )
 NOT_WITH_CODES: Final = (*NOT_WITH_FAMILIES, *(f"session__{column}" for column in _OF_SESSIONS))
 
@@ -33,3 +42,21 @@ def get_signing_keys() -> dict[str, Subquery]:
         "active_key_id": Subquery(SigningKey.objects.default().values("pk")[:1]),
         "own_key_id": Subquery(of_application.values("pk")[:1]),
     }
+
+
+def is_unexpired() -> Q:
+    """Return the condition that a refresh family has not ended, and that its stored times have not passed."""
+    return Q(ended_at=None, idle_expires_at__gt=Now(), expires_at__gt=Now())
+
+
+def get_state() -> dict[str, Combinable]:
+    """Return annotations: whether a family is live, and whether the token before the newest is accepted."""
+    may_sign_in = Q(user__is_suspended=False, user__epoch=F("epoch"))
+    return {
+        "is_live": _flag(is_unexpired() & lifetimes.are_kept() & may_sign_in),
+        "in_grace": _flag(Q(rotated_at__gt=Now() - _GRACE)),
+    }
+
+
+def _flag(condition: Q) -> Combinable:
+    return ExpressionWrapper(condition, output_field=BooleanField())

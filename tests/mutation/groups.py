@@ -67,8 +67,11 @@ GROUPS: Final = {
         (
             "oidc/provider/client_authentication.py",
             "oidc/provider/client_failures.py",
+            "oidc/grants/known_applications.py",
             "oidc/provider/token/plan_conditions.py",
+            "oidc/provider/token/plan_store.py",
             "oidc/provider/token/plans.py",
+            "oidc/provider/token/refresh_plans.py",
             "oidc/provider/token/repeated.py",
         ),
         (
@@ -76,8 +79,10 @@ GROUPS: Final = {
             "tests/oidc/test_client_failures.py",
             "tests/oidc/test_client_credentials.py",
             "tests/oidc/test_issuing_plans.py",
+            "tests/oidc/test_refresh_plans.py",
             "tests/oidc/test_races.py",
             "tests/properties/test_issuing_plans.py",
+            "tests/properties/test_refresh_plans.py",
         ),
     ),
     "checks": (

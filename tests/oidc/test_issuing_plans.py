@@ -30,7 +30,7 @@ from oidc.applications.models import Application, ApplicationSecret
 from oidc.keys import services as keys
 from oidc.keys import usage
 from oidc.keys.models import SigningKeyUsage
-from oidc.provider.token import plan_conditions, plans
+from oidc.provider.token import plan_conditions, plan_store
 from tests.support import cast, comparison
 from tests.support.cast import RelyingParty
 from tests.support.in_process import SurfacesWorld
@@ -44,7 +44,7 @@ CREDENTIALS = {"grant_type": "client_credentials"}
 @pytest.fixture(autouse=True)
 def no_plans(monkeypatch):
     """This process has no plans yet."""
-    monkeypatch.setattr(plans, "_plans", {})
+    monkeypatch.setattr(plan_store, "_plans", {})
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ class TestAPlan:
 
             answer = send(machine)
 
-            assert plans._plans, "the plan stays"
+            assert plan_store._plans, "the plan stays"
             row = SigningKeyUsage.objects.get()
         assert row.expires_at.timestamp() >= claims_of(answer.json()["access_token"])["exp"]
 
@@ -242,12 +242,12 @@ class TestACondition:
         }
         for _ in range(2):
             send(machine)
-        kept = dict(plans._plans)
+        kept = dict(plan_store._plans)
         with here.active():
             changes[condition]()
 
         noticed = planned_statements(machine)
-        plans._plans.update(kept)
+        plan_store._plans.update(kept)
         monkeypatch.setattr(plan_conditions, condition, lambda *_: ~Q(pk__in=[]))
         for statement in plan_conditions._inserts.values():
             monkeypatch.setattr(statement, "_local", threading.local())
@@ -399,26 +399,26 @@ class TestMemory:
         for number in range(50):
             send(machine, f"grant_type=client_credentials&x={number}")
 
-        [kept] = plans._plans.values()
-        assert len(kept) == plans._MOST_OF_CLIENT
+        [kept] = plan_store._plans.values()
+        assert len(kept) == plan_store._MOST_OF_CLIENT
         assert is_planned(lambda: send(machine, "grant_type=client_credentials&x=49"))
 
     def test_the_oldest_plans_make_room(self, here, monkeypatch):
-        monkeypatch.setattr(plans, "_MOST_CLIENTS", 2)
+        monkeypatch.setattr(plan_store, "_MOST_CLIENTS", 2)
         clients = [here.application("MachineToMachine") for _ in range(3)]
 
         for client in clients:
             send(client)
 
-        assert [key[1] for key in plans._plans] == [client.client_id for client in clients[1:]]
+        assert [key[1] for key in plan_store._plans] == [client.client_id for client in clients[1:]]
 
     def test_no_plan_holds_a_secret(self, machine):
         form = {**CREDENTIALS, "client_id": machine.client_id, "client_secret": machine.secret}
         send(machine)
         machine.token(auth=None, **form)
 
-        assert len(next(iter(plans._plans.values()))) == 2
-        assert machine.secret not in repr(plans._plans)
+        assert len(next(iter(plan_store._plans.values()))) == 2
+        assert machine.secret not in repr(plan_store._plans)
 
     @pytest.mark.parametrize("more", [{}, {"scope": "scope-0"}])
     def test_a_client_with_very_many_scopes_has_none(self, here, machine, more):
@@ -433,7 +433,7 @@ class TestMemory:
         answers = [machine.token(**CREDENTIALS, **more) for _ in range(2)]
 
         assert [answer.status_code for answer in answers] == [200, 200]
-        assert plans._plans == {}
+        assert plan_store._plans == {}
 
     def test_a_client_with_large_claims_has_none(self, here, machine):
         claims = [{"name": "tier", "source": {"value": "x" * 200}, "into": ["access_token"]}]
@@ -444,13 +444,13 @@ class TestMemory:
         answers = [send(machine) for _ in range(2)]
 
         assert claims_of(answers[1].json()["access_token"])["tier14"]
-        assert plans._plans == {}
+        assert plan_store._plans == {}
 
     def test_a_refusal_makes_none(self, machine):
         send(machine, auth=(machine.client_id, "wrong"))
         send(machine, "grant_type=client_credentials&resource=https://unknown.example")
 
-        assert plans._plans == {}
+        assert plan_store._plans == {}
 
 
 def test_the_server_of_the_run_has_compared_plans_with_all_steps(acme):

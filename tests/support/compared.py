@@ -1,13 +1,15 @@
-"""All steps and an issuing plan, side by side: each request for client credentials goes both ways.
+"""All steps and an issuing plan, side by side: client credentials and refreshes go both ways.
 
-The answer that a client gets is compared with that of all steps, which run just before in a transaction that
-is rolled back. Then the plan, if there is one by now, answers once more in such a transaction. Status,
-headers, body, the claims of the token and the audit entries must be the same. The server of the run does
-this, so that all tests of the token endpoint are tests of plans, too.
+Before a request is answered, all steps answer it in a transaction that is rolled back, and then the plan in
+another one. If there is no plan yet, the one that these steps made answers. Status, headers, body, the claims
+of the tokens, the audit entries and the row of the refresh family must be the same, and the same as after the
+answer that the client gets. The server of the run does this, so that all tests of the token endpoint are
+tests of plans, too.
 """
 
 import base64
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable
 from importlib import import_module
@@ -21,13 +23,20 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
 from audit.models import Entry
 from config import wsgi
+from identity.core import tenancy
+from oidc.grants.models import RefreshFamily
 from oidc.keys import usage
-from oidc.provider.token import plans
+from oidc.provider.token import plan_store
+from oidc.provider.token.plan_store import Plan
 from oidc.provider.token.repeated import SentRequest
-from oidc.provider.token.request import Granted
 from tests.support.comparison import FILE
 
 _MOST_BYTES: Final = 100_000
+_GRANTS: Final = (b"client_credentials", b"refresh_token")
+_FAMILY: Final = re.compile(rb"refresh_token=([0-9a-f-]{36})\.")
+# Of tokens and entries: what differs in each answer, or follows from what does.
+_FRESH: Final = ("iat", "exp", "jti", "at_hash", "epoch_hash")
+_FRESH_FACTS: Final = ("access_token_exp", "id_token_exp")
 _surfaces: Final[Any] = import_module("config.surfaces")  # config.wsgi has prepared the apps that it needs
 _local: Final = threading.local()
 Environ = dict[str, Any]
@@ -36,7 +45,7 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 
 def is_compared(environ: Environ) -> bool:
-    """Say whether a request is for client credentials. Its body can be read again."""
+    """Say whether a request is for client credentials or a refresh. Its body can be read again."""
     length = environ.get("CONTENT_LENGTH") or "none"
     if FILE not in os.environ or not environ["PATH_INFO"].endswith("/oidc/token") or not length.isdecimal():
         return False
@@ -44,7 +53,7 @@ def is_compared(environ: Environ) -> bool:
         return False
     body = environ["wsgi.input"].read(int(length))
     environ["wsgi.input"] = BytesIO(body)
-    return b"client_credentials" in body
+    return any(grant in body for grant in _GRANTS)
 
 
 def serve(environ: Environ, start_response: Callable[..., Any], application: Application) -> Iterable[bytes]:
@@ -54,12 +63,13 @@ def serve(environ: Environ, start_response: Callable[..., Any], application: App
     def twin() -> Environ:
         return {**environ, "wsgi.input": BytesIO(body)}
 
+    _local.made = None
     before = _undone(_by_steps, twin())
-    status, headers, content = _ask(application, twin())
-    _compare(before, _describe((status, headers, content)), twin)
     by_plan = _undone(_by_plan, twin())
     if by_plan:
         _compare(before, by_plan, twin)
+    status, headers, content = _ask(application, twin())
+    _compare(before, _describe((status, headers, content), body), twin)
     _note(
         "planned" if by_plan else "not planned", status, environ["PATH_INFO"], dict(headers)["X-Request-Id"]
     )
@@ -88,7 +98,8 @@ def _by_plan(environ: Environ) -> Served | None:
 
 
 def _undone(serve: Callable[[Environ], Served | None], environ: Environ) -> str:
-    """Return what an answer and its audit entries are like, and undo what the request changed."""
+    """Return what an answer and its rows are like, and undo what the request changed."""
+    body = environ["wsgi.input"].getvalue()
     recorded = dict(usage._recorded)
     _local.is_undone = True
     database = connections[DEFAULT_DB_ALIAS]
@@ -96,7 +107,7 @@ def _undone(serve: Callable[[Environ], Served | None], environ: Environ) -> str:
         # Both ways close a connection that is not as they left it.
         with mock.patch.object(database, "close_if_unusable_or_obsolete", list), transaction.atomic():
             served = serve(environ)
-            described = _describe(served) if served else ""
+            described = _describe(served, body) if served else ""
             transaction.set_rollback(True)
     finally:
         _local.is_undone = False
@@ -105,23 +116,38 @@ def _undone(serve: Callable[[Environ], Served | None], environ: Environ) -> str:
     return described
 
 
-def _describe(served: Served) -> str:
+def _describe(served: Served, sent: bytes) -> str:
     status, headers, content = served
     by_name = dict(headers)
     body: Any = content.decode()
     if by_name["Content-Type"] == "application/json":
         body = orjson.loads(content)
         if "access_token" in body:
-            head, claims, _ = body["access_token"].split(".")
-            body["access_token"] = [_decode(head), _without(_decode(claims), "iat", "exp", "jti")]
+            tokens = ("access_token", "id_token")
+            body |= {name: _describe_token(body[name]) for name in tokens if name in body}
             by_name.pop("Content-Length")
     entries = [
         _without(vars(entry), "id", "created_at", "request_id", "_state")
-        | {"payload": _without(entry.payload, "access_token_exp")}
+        | {"payload": _without(entry.payload, *_FRESH_FACTS)}
         for entry in Entry.objects.filter(request_id=by_name["X-Request-Id"]).order_by("key")
     ]
-    seen = [status, _without(by_name, "X-Request-Id", "Retry-After"), len(headers), body, entries]
+    headers_seen = _without(by_name, "X-Request-Id", "Retry-After")
+    seen = [status, headers_seen, len(headers), body, entries, _describe_family(sent)]
     return orjson.dumps(seen, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _describe_token(token: str) -> list[Any]:
+    head, claims = map(_decode, token.split(".")[:2])
+    return [head, _without(claims, *_FRESH), sorted(claims), claims["exp"] - claims["iat"]]
+
+
+def _describe_family(sent: bytes) -> list[Any]:
+    found = _FAMILY.search(sent)
+    if found is None:
+        return []
+    with tenancy.using(tenancy.EVERYWHERE):
+        rows = RefreshFamily.objects.filter(pk=found[1].decode())
+        return [[row.generation, row.key_id, row.end_reason, row.ended_at is None] for row in rows]
 
 
 def _decode(part: str) -> dict[str, Any]:
@@ -144,9 +170,28 @@ def _note(*facts: object) -> None:
         file.write(orjson.dumps(facts) + b"\n")
 
 
-def _add_unless_undone(sent: SentRequest, granted: Granted, answer: bytes) -> None:
-    if not getattr(_local, "is_undone", False):
-        _add(sent, granted, answer)
+def _is_undone() -> bool:
+    return getattr(_local, "is_undone", False)
 
 
-_add, plans.add = plans.add, _add_unless_undone
+def _find_or_take(sent: SentRequest) -> Plan | None:
+    found = _find(sent)
+    made: Plan | None = _local.made if _is_undone() and found is None else None
+    return made if made and made.form == sent.form else found
+
+
+def _store_unless_undone(plan: Plan, sent: SentRequest) -> None:
+    if _is_undone():
+        _local.made = plan
+    else:
+        _store(plan, sent)
+
+
+def _delete_unless_undone(plan: Plan, sent: SentRequest) -> None:
+    if not _is_undone():
+        _delete(plan, sent)
+
+
+_find, plan_store.find = plan_store.find, _find_or_take
+_store, plan_store.store = plan_store.store, _store_unless_undone
+_delete, plan_store.delete = plan_store.delete, _delete_unless_undone

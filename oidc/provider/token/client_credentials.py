@@ -53,4 +53,4 @@ def handle(client: AuthenticatedClient) -> Granted:
     context = signing_key.reserve(context)
     entry = new_entry(client, context)
     log.write(entry)
-    return Granted(context, repeatable=Repeatable(client.client, entry))
+    return Granted(context, repeatable=Repeatable(client, entry))

@@ -4,15 +4,18 @@
 oauthlib makes its own checks: that a code or refresh token was sent, and that the PKCE verifier belongs to
 the challenge.
 
-When a request for client credentials has passed all steps, ``make_plan`` keeps what was decided. ``repeat``
-answers the next request with the same bytes from it (see ``plans``). All other requests pass all steps.
+When a request for client credentials or a refresh has passed all steps, ``make_plan`` keeps what was decided.
+``repeat`` answers the next request with the same bytes from it (see ``plans`` and ``refresh_plans``). All
+other requests pass all steps.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
 from django.http import HttpRequest, HttpResponse
 
+from audit import context
 from audit.client_address import get_address
 from identity.http.answers import Answer
 from oidc.grants import families
@@ -21,7 +24,9 @@ from oidc.provider.error_responses import oauth_json
 from oidc.provider.token import (
     authorization_code,
     client_credentials,
+    plan_store,
     plans,
+    refresh_plans,
     refresh_token,
     repeated,
 )
@@ -115,20 +120,24 @@ def handle_grant(client: AuthenticatedClient) -> Granted:
 
 def build_answer(granted: Granted) -> HttpResponse:
     """Return the tokens (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3)."""
-    context = granted.context
-    access_token = tokens.build_access_token(context)
+    return oauth_json(_build_body(granted))
+
+
+def _build_body(granted: Granted) -> dict[str, object]:
+    contents = granted.context
+    access_token = tokens.build_access_token(contents)
     answer: dict[str, object] = {
         "access_token": access_token,
         "token_type": "Bearer",
-        "expires_in": context.lifetime,
-        "scope": " ".join(context.all_scopes),
+        "expires_in": contents.lifetime,
+        "scope": " ".join(contents.all_scopes),
     }
     if granted.family is not None:
         answer["refresh_token"] = families.build_token(granted.family)
-    if context.has_id_token:
-        answer["id_token"] = tokens.build_id_token(context, access_token)
-    custom_claims.record_omissions(context.application.pk, context.facts.omitted)
-    return oauth_json(answer)
+    if contents.has_id_token:
+        answer["id_token"] = tokens.build_id_token(contents, access_token)
+    custom_claims.record_omissions(contents.application.pk, contents.facts.omitted)
+    return answer
 
 
 STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_grant, build_answer)
@@ -137,7 +146,10 @@ STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_gra
 def make_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None:
     """Keep what was decided about a request that has passed all steps, if ``repeat`` may use it."""
     if granted.repeatable and (sent := repeated.parse(http.META, http.body)):
-        plans.add(sent, granted, answer.content)
+        if granted.family is None:
+            plans.add(sent, granted, answer.content)
+        else:
+            refresh_plans.add(sent, granted)
 
 
 def repeat(environ: dict[str, Any], request_id: str) -> Answer | None:
@@ -146,14 +158,15 @@ def repeat(environ: dict[str, Any], request_id: str) -> Answer | None:
     ``environ`` is that of WSGI. The body can be read again.
     """
     sent = repeated.read(environ)
-    plan = plans.find(sent) if sent else None
+    plan = plan_store.find(sent) if sent else None
     if sent is None or plan is None:
         return None
-    body = plans.issue(
-        plan,
-        sent,
-        ip=get_address(environ),
-        user_agent=environ.get("HTTP_USER_AGENT", ""),
-        request_id=request_id,
-    )
+    ip, user_agent = get_address(environ), environ.get("HTTP_USER_AGENT", "")
+    body: bytes | None = None
+    if isinstance(plan, plans.IssuingPlan):
+        body = plans.issue(plan, sent, ip=ip, user_agent=user_agent, request_id=request_id)
+    elif isinstance(plan, refresh_plans.RefreshPlan):
+        with context.client(ip=ip, user_agent=user_agent, request_id=request_id):
+            granted = refresh_plans.grant(plan, sent)
+            body = orjson.dumps(_build_body(granted)) if granted else None
     return Answer(body, _HEADERS) if body else None

@@ -11,9 +11,7 @@ Tokens for an organization, and for an application with scopes of several resour
 plan. Neither has a client whose token or scopes are large, so that no tenant can fill the memory.
 """
 
-import hmac
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,21 +20,17 @@ from uuid import UUID
 
 from audit import log
 from database import ids
-from identity.core import tenancy
-from identity.core.tenancy import ActiveTenant
 from identity.core.tenant_statements import ConditionalInsert
 from oidc.applications import client_secrets
 from oidc.keys import signing, usage
 from oidc.keys.models import SigningKey
 from oidc.provider import tokens
 from oidc.provider.target import Basis
-from oidc.provider.token import plan_conditions
+from oidc.provider.token import plan_conditions, plan_store
 from oidc.provider.token.repeated import SentRequest
 from oidc.provider.token.request import Granted
 
 _ANSWER_START: Final = b'{"access_token":"'
-_MOST_CLIENTS: Final = 4_096  # with plans of 3 KB each, and at most 14 KB
-_MOST_OF_CLIENT: Final = 4  # so that a client with many different requests leaves the plans of others alone
 _MOST_BYTES: Final = 4_096  # of an answer, and of the names of all scopes that the condition compares
 
 
@@ -61,33 +55,13 @@ class IssuingPlan:
     answer_end: bytes
 
 
-# By tenant with its slug, because the issuer follows from the slug, and by client id.
-Key = tuple[ActiveTenant, str]
-_plans: Final[dict[Key, tuple[IssuingPlan, ...]]] = {}
-_lock: Final = threading.Lock()
-
-
-def find(sent: SentRequest) -> IssuingPlan | None:
-    """Return the active tenant's plan for a request with a valid secret, or None."""
-    plans = _plans.get((tenancy.active(), sent.client_id))
-    if plans is None:
-        return None
-    digest = client_secrets.digest(sent.secret)
-    found = None
-    for plan in plans:  # all of them, in constant time
-        is_same = hmac.compare_digest(plan.secret_digest, digest)
-        if is_same and plan.form == sent.form:
-            found = plan
-    return found
-
-
 def issue(plan: IssuingPlan, sent: SentRequest, *, ip: str, user_agent: str, request_id: str) -> bytes | None:
     """Write the audit entry and return the body of the answer, or None if the plan is outdated."""
     issued_at = int(time.time())
     exp = issued_at + plan.lifetime
     entry = log.repeat(plan.entry, ip=ip, user_agent=user_agent, request_id=request_id, access_token_exp=exp)
     if not (_reserve_key(plan, exp) and plan.insert.execute({**entry, **plan.values})):
-        _delete(plan, sent)
+        plan_store.delete(plan, sent)
         return None
     log.count_repeated(entry)
     claims = {**plan.claims, "iat": issued_at, "exp": exp, "jti": str(ids.new())}
@@ -114,9 +88,9 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         return
     if not answer.startswith(_ANSWER_START):
         raise ValueError("the answer does not begin with its access token")
-    application = repeatable.client.application
-    secret = client_secrets.find(application, sent.secret)
-    condition = plan_conditions.build(repeatable.client, context, secret) if secret else None
+    client = repeatable.client.client
+    secret = client_secrets.find(client.application, sent.secret)
+    condition = plan_conditions.build(client, context, secret) if secret else None
     if secret is None or condition is None or secret.digest != client_secrets.digest(sent.secret):
         return
     plan = IssuingPlan(
@@ -131,29 +105,10 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         entry=log.get_columns(repeatable.entry),
         answer_end=answer.removeprefix(_ANSWER_START).partition(b'"')[2],
     )
-    _store((tenancy.active(), application.client_id), plan)
+    plan_store.store(plan, sent)
 
 
 def _is_small(basis: Basis | None, answer: bytes) -> bool:
     """Return whether a plan takes little memory. The answer has the claims and the granted scopes."""
     names = basis.names if basis else ()
     return len(answer) <= _MOST_BYTES and sum(map(sys.getsizeof, names)) <= _MOST_BYTES
-
-
-def _store(key: Key, plan: IssuingPlan) -> None:
-    with _lock:
-        others = [old for old in _plans.pop(key, ()) if not _has_same_request(old, plan)]
-        if len(_plans) >= _MOST_CLIENTS:
-            del _plans[next(iter(_plans))]  # the one that was stored first
-        _plans[key] = (*others[1 - _MOST_OF_CLIENT :], plan)
-
-
-def _has_same_request(old: IssuingPlan, new: IssuingPlan) -> bool:
-    return (old.form, old.secret_digest) == (new.form, new.secret_digest)
-
-
-def _delete(plan: IssuingPlan, sent: SentRequest) -> None:
-    key = tenancy.active(), sent.client_id
-    with _lock:
-        if others := tuple(other for other in _plans.pop(key, ()) if other is not plan):
-            _plans[key] = others

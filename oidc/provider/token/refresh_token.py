@@ -6,6 +6,7 @@ from typing import Final
 from oauthlib.oauth2 import RefreshTokenGrant
 
 from audit.events import Event
+from audit.models import Entry
 from oidc.grants import families
 from oidc.grants.families import FoundFamily, Outcome
 from oidc.grants.models import RefreshFamily
@@ -23,7 +24,13 @@ from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
 from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
-from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
+from oidc.provider.token.request import (
+    AuthenticatedClient,
+    FoundClient,
+    Granted,
+    Repeatable,
+    TokenRequest,
+)
 
 PARAMETERS: Final = frozenset(("refresh_token", "scope", "resource", "organization_id"))
 FLOW: Final = RefreshTokenGrant
@@ -79,14 +86,34 @@ def handle(client: AuthenticatedClient) -> Granted:
     if families.end_if_misused(token.family, token.generation):
         raise InvalidGrant("The refresh token is no longer good.")
     family = token.family.row
-    grant_access.check(family.user, family.application)
-    target_demands.check_application(target_demands.get_strength(family), family.application)
-    context = signing_key.reserve(_new_context(client, family))
-    entry = new_entry(client, context, user_id=family.user_id)
+    context, entry = _decide(client, family)
     outcome, newest = families.rotate(family, token.generation, entry)
     if outcome is Outcome.REFUSED:
         raise InvalidGrant("The refresh token is no longer good.")
-    return Granted(context, newest)
+    return Granted(context, newest, Repeatable(client, entry))
+
+
+def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Granted | None:
+    """Rotate the family if its newest token was presented. Return None, with nothing written, otherwise.
+
+    Raises:
+        errors.OAuthError: as ``handle``. Nothing was written.
+        SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
+
+    """
+    family = token.family.row
+    if not token.family.is_live or token.generation != family.generation:
+        return None
+    context, entry = _decide(client, family)
+    return Granted(context, family) if families.advance(family, entry) else None
+
+
+def _decide(client: AuthenticatedClient, family: RefreshFamily) -> tuple[GrantContext, Entry]:
+    """Return what a live family grants, and the audit entry, unsaved."""
+    grant_access.check(family.user, family.application)
+    target_demands.check_application(target_demands.get_strength(family), family.application)
+    context = signing_key.reserve(_new_context(client, family))
+    return context, new_entry(client, context, user_id=family.user_id)
 
 
 def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantContext:

@@ -15,19 +15,22 @@ _UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")  # he
 _BASIC: Final = re.compile(rb"([A-Za-z0-9_-]{1,64}):([A-Za-z0-9_-]{1,256})")
 _CLIENT_ID: Final = re.compile(rb"(?:\A|&)client_id=([A-Za-z0-9_-]{1,64})(?:&|\Z)")
 _SECRET: Final = re.compile(rb"(?<![^&])client_secret=([A-Za-z0-9_-]{1,256})(?=&|\Z)")
+_REFRESH_TOKEN: Final = re.compile(rb"(?<![^&])refresh_token=([A-Za-z0-9._-]{1,128})(?=&|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
     """A token request by its bytes and its credentials, which are not checked yet.
 
-    ``form`` has the method of authentication and the body, without the secret. Two requests of a tenant with
-    the same ``form`` and ``client_id`` differ in the secret alone.
+    ``form`` has the method of authentication and the body, without the secret and the refresh token. Two
+    requests of a tenant with the same ``form`` and ``client_id`` differ in these two alone. They are empty if
+    they were not sent; only a refresh may have no secret.
     """
 
     form: bytes
     client_id: str
     secret: str
+    refresh_token: str = ""
 
 
 class _Unreadable:
@@ -90,12 +93,20 @@ def _parse_basic(authorization: str, body: bytes) -> SentRequest | None:
     match = _BASIC.fullmatch(decoded)
     if match is None or not authorization.startswith("Basic "):
         return None
-    return SentRequest(b"basic " + body, match[1].decode(), match[2].decode())
+    form, refresh_token = _cut(_REFRESH_TOKEN, body)
+    return SentRequest(b"basic " + form, match[1].decode(), match[2].decode(), refresh_token)
 
 
 def _parse_body(body: bytes) -> SentRequest | None:
-    client_id, secret = _CLIENT_ID.search(body), _SECRET.search(body)
-    if client_id is None or secret is None:
+    client_id = _CLIENT_ID.search(body)
+    form, secret = _cut(_SECRET, body)
+    form, refresh_token = _cut(_REFRESH_TOKEN, form)
+    if client_id is None or not (secret or refresh_token):
         return None
-    form = b"body " + body[: secret.start(1)] + body[secret.end(1) :]
-    return SentRequest(form, client_id[1].decode(), secret[1].decode())
+    return SentRequest(b"body " + form, client_id[1].decode(), secret, refresh_token)
+
+
+def _cut(pattern: re.Pattern[bytes], body: bytes) -> tuple[bytes, str]:
+    """Return the body without the value that a pattern finds, and the value."""
+    match = pattern.search(body)
+    return (body[: match.start(1)] + body[match.end(1) :], match[1].decode()) if match else (body, "")

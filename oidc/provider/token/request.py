@@ -58,7 +58,7 @@ class AuthenticatedClient:
 class Repeatable:
     """What an issuing plan is made of, besides the contents of the token: the client and the audit entry."""
 
-    client: Client
+    client: AuthenticatedClient
     entry: Entry
 
 

@@ -1,0 +1,88 @@
+"""Plans for refreshes: what was decided about the request and its client, for the next one like it.
+
+A plan is made when a refresh has passed all steps (see ``endpoint``). It is used for a request of the same
+tenant with the same bytes, except the secret, whose digest must be the same, and the refresh token. The
+statement that reads the family proves the plan: it finds the family only if the application and its secret
+are as they were. What the family grants now is decided by the functions of the last step, as without a plan.
+
+A plan issues tokens only to the newest refresh token of a live family, and only if nothing is refused.
+Otherwise nothing is written, and the request passes all steps: a retry, a replay, a lost race, a refusal.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+from django.db import IntegrityError
+
+from oidc.applications import client_secrets
+from oidc.applications.models import Application
+from oidc.grants import families, known_applications
+from oidc.grants.known_applications import KnownApplication
+from oidc.keys.models import SigningKey
+from oidc.provider.client_authentication import Client
+from oidc.provider.errors import OAuthError
+from oidc.provider.token import plan_store, refresh_token
+from oidc.provider.token.refresh_token import FoundToken
+from oidc.provider.token.repeated import SentRequest
+from oidc.provider.token.request import AuthenticatedClient, Granted, TokenRequest
+
+_MOST_BYTES: Final = 4_096  # of the lists of an application
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshPlan:
+    """The parsed request, without credentials and refresh token, and the application and its secret."""
+
+    form: bytes
+    secret_digest: str
+    request: TokenRequest
+    known: KnownApplication
+
+
+def grant(plan: RefreshPlan, sent: SentRequest) -> Granted | None:
+    """Rotate the family of a request, or return None if the request must pass all steps."""
+    token = families.parse_token(sent.refresh_token)
+    if token is None:
+        return None
+    family = known_applications.find_family(token.family_id, plan.known)
+    if family is None:
+        plan_store.delete(plan, sent)
+        return None
+    presented = FoundToken(family, token.generation)
+    client = AuthenticatedClient(
+        plan.request,
+        Client(plan.known.row, family.active_key_id, family.own_key_id),
+        presented,
+        is_proven=plan.known.secret is not None,
+    )
+    try:
+        return refresh_token.grant_newest(client, presented)
+    except (OAuthError, IntegrityError, SigningKey.DoesNotExist):
+        return None
+
+
+def add(sent: SentRequest, granted: Granted) -> None:
+    """Make a plan of a refresh that passed all steps, if a later request can be compared with it."""
+    if granted.repeatable is None:
+        return
+    client = granted.repeatable.client
+    request, application = client.request, client.client.application
+    is_read = sent.refresh_token == request["refresh_token"] and sent.client_id == application.client_id
+    if not is_read or client.is_proven != bool(sent.secret) or not _is_small(application):
+        return
+    secret = client_secrets.find(application, sent.secret) if sent.secret else None
+    digest = client_secrets.digest(sent.secret) if sent.secret else plan_store.NO_SECRET
+    if (secret.digest if secret else plan_store.NO_SECRET) != digest:
+        return
+    kept = {name: value for name, value in request.parameters.items() if name in _REPEATED}
+    repeated = TokenRequest(request.grant_type, request.grant, kept, authorization=None)
+    plan_store.store(RefreshPlan(sent.form, digest, repeated, KnownApplication(application, secret)), sent)
+
+
+_REPEATED: Final = refresh_token.PARAMETERS - {"refresh_token"}
+
+
+def _is_small(application: Application) -> bool:
+    lists = application.redirect_uris, application.grant_types, application.custom_claims
+    return len(orjson.dumps(lists)) <= _MOST_BYTES
