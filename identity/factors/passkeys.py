@@ -2,15 +2,17 @@
 
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from audit import log
 from audit.events import Event
 from database.clock import DatabaseNow
 from identity.core.errors import Invalid
+from identity.core.tenant_statements import Select, Update, flag, number, text, uuid
 from identity.factors import relying_party
 from identity.factors.ceremonies import NewPasskey, ProvenPasskey, StoredPasskey
 from identity.factors.ceremony_options import Descriptor
@@ -25,6 +27,14 @@ from identity.users.models import User
 
 MOST: Final = 20
 
+_by_hash: Final = Select(
+    lambda: (
+        Passkey.objects.select_related("user")
+        .filter(credential_hash=text("credential_hash"))
+        .order_by("pk")[:1]
+    )
+)
+
 
 def hash_id(credential_id: str) -> str:
     """Return the hash by which a credential is found."""
@@ -33,8 +43,7 @@ def hash_id(credential_id: str) -> str:
 
 def find(credential_id: str) -> Passkey | None:
     """Return the passkey with this credential id in the active tenant, with its user."""
-    rows = Passkey.objects.select_related("user").filter(credential_hash=hash_id(credential_id))
-    return rows.first()
+    return _by_hash.first(credential_hash=hash_id(credential_id))
 
 
 def usable(user: User) -> QuerySet[Passkey]:
@@ -122,21 +131,33 @@ def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: b
 
     """
     spend(proven.challenge)
-    rows = type(passkey)._default_manager
-    unchanged = rows.filter(pk=passkey.pk)
-    if not passkey.backup_eligible:
-        unchanged = unchanged.filter(sign_count=passkey.sign_count)
-    learned: dict[str, bool] = {}
-    if is_discoverable and passkey.is_discoverable is None:
-        learned = {"is_discoverable": True, "verifies_user": True}
-    changed = unchanged.update(
-        sign_count=proven.sign_count, backed_up=proven.backed_up, last_used_at=DatabaseNow(), **learned
+    learns = is_discoverable and passkey.is_discoverable is None
+    changed = _use_of(type(passkey), learns)(
+        pk=passkey.pk,
+        known_count=passkey.sign_count,
+        sign_count=proven.sign_count,
+        backed_up=proven.backed_up,
     )
     if not changed:
-        was_removed = not rows.filter(pk=passkey.pk).exists()
+        was_removed = not type(passkey)._default_manager.filter(pk=passkey.pk).exists()
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
-    if learned and isinstance(passkey, Passkey):  # it can sign in from now on, which ``User.factors`` says
+    if learns and isinstance(passkey, Passkey):  # it can sign in from now on, which ``User.factors`` says
         passkey.user.refresh_from_db(fields=("factors",))
+
+
+@cache
+def _use_of(model: type[Credential], learns: bool) -> Update:  # noqa: FBT001 - as ``record_use``
+    """Return the statement that stores the use of a passkey, unless it was used or removed meanwhile."""
+    # Keys on several devices have no common counter: see ``ceremonies``.
+    is_unchanged = Q(backup_eligible=True) | Q(sign_count=number("known_count"))
+    learned = {"is_discoverable": True, "verifies_user": True} if learns else {}
+    return Update(
+        lambda: model._default_manager.filter(is_unchanged, pk=uuid("pk")),
+        sign_count=number("sign_count"),
+        backed_up=flag("backed_up"),
+        last_used_at=DatabaseNow(),
+        **learned,
+    )
 
 
 def check_name(name: str) -> None:
