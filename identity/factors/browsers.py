@@ -22,7 +22,7 @@ from database import ids
 from database.clock import DatabaseNow, seconds_ahead
 from database.statements import Insert
 from identity.core.errors import ServiceError
-from identity.core.tenant_statements import Select, SelectValues, Update, duration, text, uuid
+from identity.core.tenant_statements import Delete, Select, Update, duration, text, uuid
 from identity.factors.models import KnownBrowser
 from identity.http import browser_names
 from identity.users.models import User
@@ -44,11 +44,11 @@ _see_again: Final = Update(
     ip=text("ip"),
     last_seen_at=DatabaseNow(),
 )
-_oldest: Final = SelectValues(
-    lambda: (
-        KnownBrowser.objects.filter(user_id=uuid("user_id"))
+_delete_oldest: Final = Delete(
+    lambda: KnownBrowser.objects.filter(
+        pk__in=KnownBrowser.objects.filter(user_id=uuid("user_id"))
         .order_by("-last_seen_at", "-pk")
-        .values_list("pk")[MOST:]
+        .values("pk")[MOST:]
     )
 )
 
@@ -144,8 +144,7 @@ def _store(user: User, secret: str, remember: TrustedDevices | None, level: int)
     else:
         browser.remembered_epoch, browser.remembered_level = user.epoch, level
         _insert_remembered(browser, remembered_for=timedelta(days=remember.days))
-    if oldest := [pk for (pk,) in _oldest.all(user_id=user.pk)]:
-        KnownBrowser.objects.filter(pk__in=oldest).delete()
+    _delete_oldest(user_id=user.pk)
     return browser.pk
 
 

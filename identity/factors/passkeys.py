@@ -120,7 +120,7 @@ def get_columns(new: NewPasskey) -> dict[str, Any]:
     }
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: bool = False) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
 

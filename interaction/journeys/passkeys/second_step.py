@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.db import transaction
-
 from identity.factors import ceremonies, ceremony_options, credential_json, metrics, passkeys
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.kinds import FactorType
@@ -12,6 +10,7 @@ from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
 from identity.limits import services as limits
 from interaction.journeys.passkeys import anomalies, stepping_up
+from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor import current_step, verifying
 from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
@@ -59,10 +58,9 @@ def _prove(step: Step, credential: object, *, remember: bool) -> Outcome:
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
     with anomalies.reported(passkey):
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(step)])
-        with transaction.atomic():
-            passkeys.record_use(passkey, proven)
-            level = Level.PHISHING_RESISTANT
-            outcome = verifying.finish(step, FactorType.WEBAUTHN, level, remember=remember)
+        use = PasskeyUse(passkey, proven)
+        level = Level.PHISHING_RESISTANT
+        outcome = verifying.finish(step, FactorType.WEBAUTHN, level, use, remember=remember)
     metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
     return outcome
 
