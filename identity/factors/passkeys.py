@@ -12,7 +12,7 @@ from audit import log
 from audit.events import Event
 from database.clock import DatabaseNow
 from identity.core.errors import Invalid
-from identity.core.tenant_statements import Select, Update, flag, number, text, uuid
+from identity.core.tenant_statements import Select, SelectValues, Update, flag, number, text, uuid
 from identity.factors import relying_party
 from identity.factors.ceremonies import NewPasskey, ProvenPasskey, StoredPasskey
 from identity.factors.ceremony_options import Descriptor
@@ -34,6 +34,14 @@ _by_hash: Final = Select(
         .order_by("pk")[:1]
     )
 )
+_own_by_hash: Final = Select(
+    lambda: Passkey.objects.filter(
+        user_id=uuid("user_id"), rp_id=text("rp_id"), credential_hash=text("credential_hash")
+    )[:1]
+)
+_is_usable: Final = SelectValues(
+    lambda: Passkey.objects.filter(user_id=uuid("user_id"), rp_id=text("rp_id")).values_list("pk")[:1]
+)
 
 
 def hash_id(credential_id: str) -> str:
@@ -50,6 +58,17 @@ def usable(user: User) -> QuerySet[Passkey]:
     """Return the passkeys of a user that work at the present address, the last used first."""
     rows = Passkey.objects.filter(user=user, rp_id=relying_party.current().id)
     return rows.order_by(F("last_used_at").desc(nulls_last=True), "-pk")
+
+
+def has_usable(user: User) -> bool:
+    """Return whether a user has a passkey that works at the present address."""
+    return bool(_is_usable.all(user_id=user.pk, rp_id=relying_party.current().id))
+
+
+def find_usable(user: User, credential_id: str) -> Passkey | None:
+    """Return the passkey of a user with this credential id, if it works at the present address."""
+    rp_id = relying_party.current().id
+    return _own_by_hash.first(user_id=user.pk, rp_id=rp_id, credential_hash=hash_id(credential_id))
 
 
 def can_sign_in(passkeys: QuerySet[Passkey]) -> QuerySet[Passkey]:

@@ -53,7 +53,7 @@ def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outco
 
 def _prove(step: Step, credential: object, *, remember: bool) -> Outcome:
     answer = credential_json.read_assertion(credential)
-    passkey = passkeys.usable(step.user).filter(credential_hash=passkeys.hash_id(answer.id)).first()
+    passkey = passkeys.find_usable(step.user, answer.id)
     if passkey is None:
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
     with anomalies.reported(passkey):
