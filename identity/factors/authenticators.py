@@ -16,7 +16,7 @@ from audit.events import Event
 from database.clock import DatabaseNow
 from identity.core import tenancy
 from identity.core.errors import Invalid
-from identity.core.tenant_statements import Select, uuid
+from identity.core.tenant_statements import Select, Update, number, uuid
 from identity.encryption import keyring
 from identity.factors import totp
 from identity.factors.errors import AlreadyEnrolled, EnrolmentExpired, TooManyFactors, WrongFactor
@@ -32,6 +32,12 @@ _IMPORTED_LENGTH: Final = range(16, 65)
 
 _of_user: Final = Select(
     lambda: Authenticator.objects.filter(user_id=uuid("user_id")).annotate(now=DatabaseNow()).order_by("pk")
+)
+
+_use: Final = Update(
+    lambda: Authenticator.objects.filter(pk=uuid("pk"), last_step__lt=number("step")),
+    last_step=number("step"),
+    last_used_at=DatabaseNow(),
 )
 
 
@@ -126,10 +132,7 @@ def use(user: User, code: str) -> Authenticator | None:
     for authenticator in _of_user.all(user_id=user.pk):
         secret, now = _secret_of(authenticator), getattr(authenticator, "now").timestamp()  # noqa: B009
         step = secret and totp.find_step(secret, digits, after=authenticator.last_step, now=now)
-        if not step:
-            continue
-        unused = Authenticator.objects.filter(pk=authenticator.pk, last_step__lt=step)
-        if unused.update(last_step=step, last_used_at=DatabaseNow()):
+        if step and _use(pk=authenticator.pk, step=step):
             return authenticator
     return None
 

@@ -8,7 +8,8 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
@@ -19,13 +20,37 @@ from audit import context, log
 from audit.events import Event
 from database import ids
 from database.clock import DatabaseNow, seconds_ahead
+from database.statements import Insert
 from identity.core.errors import ServiceError
+from identity.core.tenant_statements import Delete, Select, Update, duration, text, uuid
 from identity.factors.models import KnownBrowser
 from identity.http import browser_names
 from identity.users.models import User
 
 MOST: Final = 50
 _DAY: Final = 24 * 3600
+
+_insert: Final = Insert(KnownBrowser, first_seen_at=DatabaseNow(), last_seen_at=DatabaseNow())
+_insert_remembered: Final = Insert(
+    KnownBrowser,
+    first_seen_at=DatabaseNow(),
+    last_seen_at=DatabaseNow(),
+    remembered_at=DatabaseNow(),
+    remembered_until=DatabaseNow() + duration("remembered_for"),
+)
+_see_again: Final = Update(
+    lambda: KnownBrowser.objects.filter(pk=uuid("pk")),
+    label=text("label"),
+    ip=text("ip"),
+    last_seen_at=DatabaseNow(),
+)
+_delete_oldest: Final = Delete(
+    lambda: KnownBrowser.objects.filter(
+        pk__in=KnownBrowser.objects.filter(user_id=uuid("user_id"))
+        .order_by("-last_seen_at", "-pk")
+        .values("pk")[MOST:]
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +80,18 @@ class NoSuchBrowser(ServiceError):
 
 def find(user: User, known: Iterable[str]) -> KnownBrowser | None:
     """Return the browser of a user with one of these secrets."""
-    hashes = [_hash(secret) for secret in known]
-    if not hashes:
-        return None
-    return KnownBrowser.objects.filter(user=user, token_hash__in=hashes).order_by("-last_seen_at").first()
+    hashes = {f"hash{number}": _hash(secret) for number, secret in enumerate(known)}
+    return _by_hashes(len(hashes)).first(user_id=user.pk, **hashes) if hashes else None
+
+
+@lru_cache(maxsize=16)
+def _by_hashes(count: int) -> Select[KnownBrowser]:
+    hashes = [text(f"hash{number}") for number in range(count)]
+    return Select(
+        lambda: KnownBrowser.objects.filter(user_id=uuid("user_id"), token_hash__in=hashes).order_by(
+            "-last_seen_at"
+        )[:1]
+    )
 
 
 def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBrowser]:
@@ -92,26 +125,40 @@ def record(
     """
     found = find(user, known)
     if found is not None and remember is None:
-        KnownBrowser.objects.filter(pk=found.pk).update(**_describe())
+        _see_again(pk=found.pk, **_describe())
         return Seen(_get_secret(known, found), "", is_new=False)
     secret = secrets.token_urlsafe(32)
-    columns = _describe() | {"token_hash": _hash(secret)}
-    if remember is not None:
-        columns |= {
-            "remembered_at": DatabaseNow(),
-            "remembered_until": seconds_ahead(remember.days * _DAY),
-            "remembered_epoch": user.epoch,
-            "remembered_level": level,
-        }
-    if found is None:
-        pk = KnownBrowser.objects.create(user=user, first_seen_at=DatabaseNow(), **columns).pk
-        _delete_oldest(user)
-    else:
-        pk = found.pk
-        KnownBrowser.objects.filter(pk=pk).update(**columns)
+    if found is not None and remember is not None:
+        _renew(user, found, secret, remember, level)
+    pk = found.pk if found else _store(user, secret, remember, level)
     if remember is not None:
         log.record(Event.TRUSTED_DEVICE_CREATE, user_id=user.pk, id=user.pk, device_id=pk, days=remember.days)
     return Seen(secret, _get_secret(known, found) if found else "", is_new=found is None)
+
+
+def _store(user: User, secret: str, remember: TrustedDevices | None, level: int) -> UUID:
+    """Store a new browser, and delete the oldest ones of the user beyond the limit."""
+    browser = KnownBrowser(user=user, token_hash=_hash(secret), **_describe())
+    if remember is None:
+        _insert(browser)
+    else:
+        browser.remembered_epoch, browser.remembered_level = user.epoch, level
+        _insert_remembered(browser, remembered_for=timedelta(days=remember.days))
+    _delete_oldest(user_id=user.pk)
+    return browser.pk
+
+
+def _renew(user: User, browser: KnownBrowser, secret: str, rule: TrustedDevices, level: int) -> None:
+    """Remember a known browser, with a new secret."""
+    KnownBrowser.objects.filter(pk=browser.pk).update(
+        token_hash=_hash(secret),
+        last_seen_at=DatabaseNow(),
+        remembered_at=DatabaseNow(),
+        remembered_until=seconds_ahead(rule.days * _DAY),
+        remembered_epoch=user.epoch,
+        remembered_level=level,
+        **_describe(),
+    )
 
 
 def end_remembered(user: User) -> None:
@@ -145,20 +192,14 @@ def forget_all(user: User) -> None:
         log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, count=count)
 
 
-def _describe() -> dict[str, object]:
+def _describe() -> dict[str, str]:
     origin = context.current()
     name = browser_names.get_name(origin.user_agent)
-    return {"label": name, "ip": origin.ip, "last_seen_at": DatabaseNow()}
+    return {"label": name, "ip": origin.ip}
 
 
 def _lock(user: User) -> None:
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
-
-
-def _delete_oldest(user: User) -> None:
-    latest = KnownBrowser.objects.filter(user=user).order_by("-last_seen_at", "-pk")
-    if oldest := list(latest.values_list("pk", flat=True)[MOST:]):
-        KnownBrowser.objects.filter(pk__in=oldest).delete()
 
 
 def _get_secret(known: Iterable[str], browser: KnownBrowser) -> str:

@@ -2,15 +2,17 @@
 
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from audit import log
 from audit.events import Event
 from database.clock import DatabaseNow
 from identity.core.errors import Invalid
+from identity.core.tenant_statements import Select, SelectValues, Update, flag, number, text, uuid
 from identity.factors import relying_party
 from identity.factors.ceremonies import NewPasskey, ProvenPasskey, StoredPasskey
 from identity.factors.ceremony_options import Descriptor
@@ -25,6 +27,22 @@ from identity.users.models import User
 
 MOST: Final = 20
 
+_by_hash: Final = Select(
+    lambda: (
+        Passkey.objects.select_related("user")
+        .filter(credential_hash=text("credential_hash"))
+        .order_by("pk")[:1]
+    )
+)
+_own_by_hash: Final = Select(
+    lambda: Passkey.objects.filter(
+        user_id=uuid("user_id"), rp_id=text("rp_id"), credential_hash=text("credential_hash")
+    )[:1]
+)
+_is_usable: Final = SelectValues(
+    lambda: Passkey.objects.filter(user_id=uuid("user_id"), rp_id=text("rp_id")).values_list("pk")[:1]
+)
+
 
 def hash_id(credential_id: str) -> str:
     """Return the hash by which a credential is found."""
@@ -33,14 +51,24 @@ def hash_id(credential_id: str) -> str:
 
 def find(credential_id: str) -> Passkey | None:
     """Return the passkey with this credential id in the active tenant, with its user."""
-    rows = Passkey.objects.select_related("user").filter(credential_hash=hash_id(credential_id))
-    return rows.first()
+    return _by_hash.first(credential_hash=hash_id(credential_id))
 
 
 def usable(user: User) -> QuerySet[Passkey]:
     """Return the passkeys of a user that work at the present address, the last used first."""
     rows = Passkey.objects.filter(user=user, rp_id=relying_party.current().id)
     return rows.order_by(F("last_used_at").desc(nulls_last=True), "-pk")
+
+
+def has_usable(user: User) -> bool:
+    """Return whether a user has a passkey that works at the present address."""
+    return bool(_is_usable.all(user_id=user.pk, rp_id=relying_party.current().id))
+
+
+def find_usable(user: User, credential_id: str) -> Passkey | None:
+    """Return the passkey of a user with this credential id, if it works at the present address."""
+    rp_id = relying_party.current().id
+    return _own_by_hash.first(user_id=user.pk, rp_id=rp_id, credential_hash=hash_id(credential_id))
 
 
 def can_sign_in(passkeys: QuerySet[Passkey]) -> QuerySet[Passkey]:
@@ -111,7 +139,7 @@ def get_columns(new: NewPasskey) -> dict[str, Any]:
     }
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: bool = False) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
 
@@ -122,21 +150,33 @@ def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: b
 
     """
     spend(proven.challenge)
-    rows = type(passkey)._default_manager
-    unchanged = rows.filter(pk=passkey.pk)
-    if not passkey.backup_eligible:
-        unchanged = unchanged.filter(sign_count=passkey.sign_count)
-    learned: dict[str, bool] = {}
-    if is_discoverable and passkey.is_discoverable is None:
-        learned = {"is_discoverable": True, "verifies_user": True}
-    changed = unchanged.update(
-        sign_count=proven.sign_count, backed_up=proven.backed_up, last_used_at=DatabaseNow(), **learned
+    learns = is_discoverable and passkey.is_discoverable is None
+    changed = _use_of(type(passkey), learns)(
+        pk=passkey.pk,
+        known_count=passkey.sign_count,
+        sign_count=proven.sign_count,
+        backed_up=proven.backed_up,
     )
     if not changed:
-        was_removed = not rows.filter(pk=passkey.pk).exists()
+        was_removed = not type(passkey)._default_manager.filter(pk=passkey.pk).exists()
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
-    if learned and isinstance(passkey, Passkey):  # it can sign in from now on: a bit of ``User.factors``
+    if learns and isinstance(passkey, Passkey):  # it can sign in from now on: a bit of ``User.factors``
         passkey.user.refresh_from_db(fields=("factors",))
+
+
+@cache
+def _use_of(model: type[Credential], learns: bool) -> Update:  # noqa: FBT001 - as ``record_use``
+    """Return the statement that stores the use of a passkey, unless it was used or removed meanwhile."""
+    # Keys on several devices have no common counter: see ``ceremonies``.
+    is_unchanged = Q(backup_eligible=True) | Q(sign_count=number("known_count"))
+    learned = {"is_discoverable": True, "verifies_user": True} if learns else {}
+    return Update(
+        lambda: model._default_manager.filter(is_unchanged, pk=uuid("pk")),
+        sign_count=number("sign_count"),
+        backed_up=flag("backed_up"),
+        last_used_at=DatabaseNow(),
+        **learned,
+    )
 
 
 def check_name(name: str) -> None:

@@ -1,10 +1,14 @@
 """Values that count once: the second use is refused, also if both arrive at the same moment."""
 
 from datetime import datetime
+from typing import Final
 
 from django.db import IntegrityError
 
+from database.statements import Insert
 from identity.submissions.models import UsedOnce
+
+_insert: Final = Insert(UsedOnce)
 
 
 class UsedBefore(Exception):
@@ -19,6 +23,6 @@ def use(digest: str, *, expires_at: datetime) -> None:
 
     """
     try:
-        UsedOnce(hash=digest, expires_at=expires_at).save(force_insert=True)
+        _insert(UsedOnce(hash=digest, expires_at=expires_at))
     except IntegrityError:
         raise UsedBefore from None

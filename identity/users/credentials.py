@@ -42,6 +42,12 @@ _count_sign_in: Final = Update(
     login_count=F("login_count") + 1,
 )
 
+_lock: Final = Select(
+    lambda: (
+        User.objects.select_for_update(no_key=True).filter(pk=uuid("pk"), epoch=number("epoch")).only("pk")
+    )
+)
+
 
 class InvalidCredentials(ServiceError):
     """The identifier or the password is wrong. Callers do not learn which."""
@@ -147,8 +153,7 @@ def lock_for_sign_in(user: User) -> None:
         InvalidCredentials: the password was changed meanwhile.
 
     """
-    rows = User.objects.select_for_update(no_key=True).filter(pk=user.pk, epoch=user.epoch)
-    if not rows.values_list("pk").first():
+    if not _lock.first(pk=user.pk, epoch=user.epoch):
         raise InvalidCredentials
 
 

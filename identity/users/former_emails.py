@@ -3,11 +3,20 @@
 from typing import Final
 
 from database.clock import DatabaseNow, seconds_ahead
+from identity.core.tenant_statements import SelectValues, uuid
 from identity.users.identifiers import Kind
 from identity.users.models import FormerEmail, User
 from identity.users.user_data import UserData
 
 SECONDS: Final = 7 * 24 * 3600
+
+_of_user: Final = SelectValues(
+    lambda: (
+        FormerEmail.objects.filter(user_id=uuid("user_id"), replaced_at__gt=seconds_ahead(-SECONDS))
+        .order_by("replaced_at")
+        .values_list("email_key", "email")
+    )
+)
 
 
 def keep(before: User) -> None:
@@ -20,8 +29,7 @@ def keep(before: User) -> None:
 
 def find(user: User) -> list[str]:
     """Return the emails that a user had within the last week, except those that somebody has now."""
-    rows = FormerEmail.objects.filter(user=user, replaced_at__gt=seconds_ahead(-SECONDS))
-    former = dict(rows.order_by("replaced_at").values_list("email_key", "email"))
+    former: dict[str, str] = dict(_of_user.all(user_id=user.pk))
     if not former:
         return []
     taken = set(User.objects.filter(email_key__in=former).values_list("email_key", flat=True))

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from identity.core.errors import ServiceError
+from identity.core.tenant_statements import SelectValues
 from interaction.connectors import configs, email_domains
 from interaction.connectors.messages import EMAIL, SMS, Message
 from interaction.connectors.models import Connector
@@ -15,7 +16,9 @@ from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Config, Sender
 
 _CHANNELS: Final[dict[str, str]] = {Connector.Type.EMAIL: EMAIL, Connector.Type.SMS: SMS}
-
+_enabled: Final = SelectValues(
+    lambda: Connector.objects.filter(type__in=_CHANNELS, enabled=True).values_list("type", "connector_id")
+)
 
 _MISSING: Final = {
     EMAIL: gettext_noop("no email connector is enabled, so no message can be sent"),
@@ -34,7 +37,8 @@ class NoConnector(ServiceError):
 
 def channels() -> set[str]:
     """Return the channels through which the active tenant can send messages."""
-    return set().union(*channels_by_tenant().values(), _development_channels())
+    enabled = {_CHANNELS[type_] for type_, name in _enabled.all() if isinstance(registry.find(name), Sender)}
+    return enabled | _development_channels()
 
 
 def channels_by_tenant() -> defaultdict[str, set[str]]:

@@ -85,7 +85,7 @@ def sign_in_with_password(  # noqa: PLR0913 - the fields of the form, and the br
             experience=offered,
             visit=Visit(browser, pending, current, known),
             entry=entry,
-            attempt=attempt,
+            proof=attempt,
         )
 
 
@@ -139,7 +139,7 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
                     experience=offered,
                     visit=Visit(browser, pending, current, known),
                     entry=entry,
-                    attempt=attempt,
+                    proof=attempt,
                 )
         except (ownership.NotTheOwner, credentials.InvalidCredentials):
             # The account was changed concurrently: another user proved the address, or the password changed.

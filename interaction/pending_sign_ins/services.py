@@ -5,11 +5,12 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, QuerySet
+from django.db.models import F, Q
 
 from database.clock import DatabaseNow, seconds_ahead
+from database.statements import Insert
 from identity.core.errors import ServiceError
-from identity.core.tenant_statements import Select, text
+from identity.core.tenant_statements import Delete, Select, Update, text, uuid
 from identity.factors.needed import Way
 from identity.users.models import User
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -31,6 +32,29 @@ _live: Final = Select(
         .order_by("-created_at", "-pk")
     )
 )
+
+_insert: Final = Insert(PendingSignIn, expires_at=seconds_ahead(settings.PENDING_SIGN_IN_SECONDS))
+
+
+def _delete_replaced(request: Q) -> Delete:
+    return Delete(lambda: PendingSignIn.objects.filter(request, browser=text("browser"), done_at=None))
+
+
+_delete_of_request: Final = _delete_replaced(Q(request_id=uuid("request_id")))
+_delete_without_request: Final = _delete_replaced(Q(request_id=None))
+
+
+def _mark_done(way: Q) -> Update:
+    return Update(
+        lambda: PendingSignIn.objects.filter(
+            way, pk=uuid("pk"), done_at=None, tries__lt=MOST_TRIES, expires_at__gt=DatabaseNow()
+        ),
+        done_at=DatabaseNow(),
+    )
+
+
+_finish: Final = _mark_done(~Q(way=Way.FORGOT_PASSWORD))
+_allow_reset: Final = _mark_done(Q(way=Way.FORGOT_PASSWORD))
 
 
 class NothingPending(ServiceError):
@@ -57,7 +81,10 @@ def store(  # noqa: PLR0913 - one parameter a column
     keep_signed_in: bool,
 ) -> PendingSignIn:
     """Store a sign-in, which replaces the one of the same browser and request."""
-    PendingSignIn.objects.filter(browser=browser, request_id=request_id, done_at=None).delete()
+    if request_id is None:
+        _delete_without_request(browser=browser)
+    else:
+        _delete_of_request(browser=browser, request_id=request_id)
     pending = PendingSignIn(
         user=user,
         browser=browser,
@@ -72,9 +99,8 @@ def store(  # noqa: PLR0913 - one parameter a column
         reasons=reasons,
         must_enrol=must_enrol,
         keep_signed_in=keep_signed_in,
-        expires_at=seconds_ahead(settings.PENDING_SIGN_IN_SECONDS),
     )
-    pending.save(force_insert=True)
+    _insert(pending)
     return pending
 
 
@@ -98,7 +124,8 @@ def finish(pending: PendingSignIn) -> None:
         NothingPending: another request was first, or it has ended.
 
     """
-    _finish(PendingSignIn.objects.exclude(way=Way.FORGOT_PASSWORD), pending)
+    if not _finish(pk=pending.pk):
+        raise NothingPending
 
 
 def allow_reset(pending: PendingSignIn) -> None:
@@ -108,7 +135,8 @@ def allow_reset(pending: PendingSignIn) -> None:
         NothingPending: another request was first, or it has ended.
 
     """
-    _finish(PendingSignIn.objects.filter(way=Way.FORGOT_PASSWORD), pending)
+    if not _allow_reset(pk=pending.pk):
+        raise NothingPending
 
 
 def is_reset_allowed(user: User, browser: str) -> bool:
@@ -126,9 +154,3 @@ def is_reset_allowed(user: User, browser: str) -> bool:
         expires_at__gt=DatabaseNow(),
     )
     return proven.exists()
-
-
-def _finish(rows: QuerySet[PendingSignIn], pending: PendingSignIn) -> None:
-    live = rows.filter(pk=pending.pk, done_at=None, tries__lt=MOST_TRIES, expires_at__gt=DatabaseNow())
-    if not live.update(done_at=DatabaseNow()):
-        raise NothingPending

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.db import transaction
-
 from identity.factors import ceremonies, ceremony_options, credential_json, metrics, passkeys
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.kinds import FactorType
@@ -12,6 +10,7 @@ from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
 from identity.limits import services as limits
 from interaction.journeys.passkeys import anomalies, stepping_up
+from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor import current_step, verifying
 from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
@@ -54,15 +53,14 @@ def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outco
 
 def _prove(step: Step, credential: object, *, remember: bool) -> Outcome:
     answer = credential_json.read_assertion(credential)
-    passkey = passkeys.usable(step.user).filter(credential_hash=passkeys.hash_id(answer.id)).first()
+    passkey = passkeys.find_usable(step.user, answer.id)
     if passkey is None:
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
     with anomalies.reported(passkey):
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(step)])
-        with transaction.atomic():
-            passkeys.record_use(passkey, proven)
-            level = Level.PHISHING_RESISTANT
-            outcome = verifying.finish(step, FactorType.WEBAUTHN, level, remember=remember)
+        use = PasskeyUse(passkey, proven)
+        level = Level.PHISHING_RESISTANT
+        outcome = verifying.finish(step, FactorType.WEBAUTHN, level, use, remember=remember)
     metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
     return outcome
 

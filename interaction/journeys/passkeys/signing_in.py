@@ -2,8 +2,6 @@
 
 from typing import Any, Final
 
-from django.db import transaction
-
 from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
@@ -21,6 +19,7 @@ from identity.users import identifiers
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.journeys.passkeys import anomalies
+from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import go_on
 
@@ -103,18 +102,17 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
         with anomalies.reported(passkey):
             proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), bindings)
             entry.user_id = passkey.user_id
-            with transaction.atomic():
-                passkeys.record_use(passkey, proven, is_discoverable=True)
-                return go_on(
-                    passkey.user,
-                    SignIn(
-                        way=Way.PASSKEY,
-                        amr=list(METHODS),
-                        level=Level.PHISHING_RESISTANT,
-                        second=FactorType.WEBAUTHN,
-                        keep_signed_in=keep_signed_in,
-                    ),
-                    experience=experience,
-                    visit=visit,
-                    entry=entry,
-                )
+            return go_on(
+                passkey.user,
+                SignIn(
+                    way=Way.PASSKEY,
+                    amr=list(METHODS),
+                    level=Level.PHISHING_RESISTANT,
+                    second=FactorType.WEBAUTHN,
+                    keep_signed_in=keep_signed_in,
+                ),
+                experience=experience,
+                visit=visit,
+                entry=entry,
+                proof=PasskeyUse(passkey, proven, is_discoverable=True),
+            )

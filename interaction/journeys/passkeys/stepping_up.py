@@ -55,7 +55,7 @@ def confirm(session: Session, *, credential: object, browser: str) -> Renewed:
 
 def _prove(session: Session, credential: object, browser: str) -> Renewed:
     answer = credential_json.read_assertion(credential)
-    passkey = passkeys.usable(session.user).filter(credential_hash=passkeys.hash_id(answer.id)).first()
+    passkey = passkeys.find_usable(session.user, answer.id)
     if passkey is None:
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
     with anomalies.reported(passkey):

@@ -36,7 +36,7 @@ def _get_factors(user: User, policy: Policy, proven: FactorType | None) -> int:
     right after a passkey was used.
     """
     has_passkeys = bool(user.factors & PASSKEY) and FactorType.WEBAUTHN in policy.factors
-    if has_passkeys and proven is not FactorType.WEBAUTHN and not passkeys.usable(user).exists():
+    if has_passkeys and proven is not FactorType.WEBAUTHN and not passkeys.has_usable(user):
         return user.factors & ~(PASSKEY | FIRST_PASSKEY)
     return user.factors
 

@@ -68,7 +68,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
                     experience=experience,
                     visit=visit,
                     entry=entry,
-                    attempt=attempt,
+                    proof=attempt,
                 )
         except credentials.InvalidCredentials:  # the user got a password concurrently
             raise WrongFactor from None

@@ -9,13 +9,12 @@ from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.factors.levels import Level
 from identity.factors.needed import Way
-from identity.limits.services import LoginAttempt
 from identity.users import credentials
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import starting
-from interaction.journeys.second_factor.sign_ins import Continued, SignIn, Visit
+from interaction.journeys.second_factor.sign_ins import Continued, Proof, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
 from interaction.verification import services as verification
@@ -67,7 +66,7 @@ def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) ->
     raise SecondFactorMissing
 
 
-def allow(pending: PendingSignIn, visit: Visit, proven: str, attempt: LoginAttempt | None) -> Continued:
+def allow(pending: PendingSignIn, visit: Visit, proven: str, proof: Proof | None) -> Continued:
     """Let the browser set the new password, after its user proved a second factor.
 
     Raises:
@@ -76,8 +75,8 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, attempt: LoginAttem
     """
     with transaction.atomic():
         pending_sign_ins.allow_reset(pending)
-        if attempt:
-            attempt.succeed()
+        if proof:
+            proof.succeed()
         facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
         log.record(Event.MFA_VERIFY, user_id=pending.user_id, **facts)
     query = f"?interaction={visit.pending.row.pk}" if visit.pending else ""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from django.urls import reverse
 
@@ -14,6 +15,13 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.journeys.pending import Pending
 from interaction.pending_sign_ins.models import PendingSignIn
+
+
+class Proof(Protocol):
+    """What proves a factor and counts once: a login attempt, or the answer of a passkey."""
+
+    def succeed(self) -> None:
+        """Store that the proof is used. Call it in the transaction of the changes that it allows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from audit.log import Attempt
 from identity.factors import metrics
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import NOTHING, Need, Person, Proven, Way, needed
-from identity.limits.services import LoginAttempt
 from identity.sessions import cookies, lifetimes
 from identity.sessions import services as sessions
 from identity.users import credentials, ownership
@@ -23,6 +22,7 @@ from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import circumstances, demands, people
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
+    Proof,
     SecondFactorNeeded,
     SignIn,
     SignInResult,
@@ -41,12 +41,12 @@ def go_on(  # noqa: PLR0913 - what signing in touches
     experience: SignInExperience,
     visit: Visit,
     entry: Attempt,
-    attempt: LoginAttempt | None = None,
+    proof: Proof | None = None,
 ) -> Outcome:
     """Start the session of a user, or store the sign-in until the second factor is proven.
 
-    ``entry`` is the entry of the sign-in, which succeeds, and ``attempt`` its login attempt. All changes of
-    the sign-in are made with it, atomically.
+    ``entry`` is the entry of the sign-in, which succeeds, and ``proof`` is what proved its factor and counts
+    once. All changes of the sign-in are made with them, atomically.
 
     Raises:
         credentials.Suspended: the user is suspended, and every factor that is needed was right.
@@ -61,13 +61,13 @@ def go_on(  # noqa: PLR0913 - what signing in touches
     entry.user_id = user.pk
     if need.is_nothing:
         try:
-            return _start(user, sign_in, experience, visit, entry, attempt)
+            return _start(user, sign_in, experience, visit, entry, proof)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
             sign_in, need = judge(user, sign_in, experience, visit)
             if need.is_nothing:
-                return _start(user, sign_in, experience, visit, entry, attempt)
-    return _wait(user, sign_in, need, experience, visit, entry, attempt)
+                return _start(user, sign_in, experience, visit, entry, proof)
+    return _wait(user, sign_in, need, experience, visit, entry, proof)
 
 
 def judge(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> tuple[SignIn, Need]:
@@ -104,7 +104,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
     experience: SignInExperience,
     visit: Visit,
     entry: Attempt,
-    attempt: LoginAttempt | None,
+    proof: Proof | None,
 ) -> SignInResult:
     tenant = experience.tenant
     choice = sign_in.keep_signed_in if tenant.keep_signed_in else None
@@ -114,8 +114,8 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
         circumstances.check(user, sign_in, experience, visit)
         if sign_in.finishing:
             pending_sign_ins.finish(sign_in.finishing)
-        if attempt:
-            attempt.succeed()
+        if proof:
+            proof.succeed()
         if sign_in.proven is not None:
             ownership.accept_proof(user, *sign_in.proven)
         session, token = sessions.start(
@@ -162,15 +162,15 @@ def _wait(  # noqa: PLR0913, PLR0917 - as go_on
     experience: SignInExperience,
     visit: Visit,
     entry: Attempt,
-    attempt: LoginAttempt | None,
+    proof: Proof | None,
 ) -> SecondFactorNeeded:
     """Store the sign-in. A session that the browser has stays as it is."""
     browser_token = "" if visit.browser else cookies.new_browser_token()
     pending = visit.pending
     with transaction.atomic():
         credentials.lock_for_sign_in(user)
-        if attempt:
-            attempt.succeed()
+        if proof:
+            proof.succeed()
         if sign_in.proven is not None:
             ownership.accept_proof(user, *sign_in.proven)
         stored = pending_sign_ins.store(

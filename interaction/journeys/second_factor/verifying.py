@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from django.db import transaction
+
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
@@ -13,7 +15,6 @@ from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
 from identity.factors.needed import Way
-from identity.limits.services import LoginAttempt
 from identity.users import typed
 from interaction.journeys.second_factor import (
     backup,
@@ -24,7 +25,7 @@ from interaction.journeys.second_factor import (
     starting,
 )
 from interaction.journeys.second_factor.current_step import Step
-from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
+from interaction.journeys.second_factor.sign_ins import Outcome, Proof, SignInResult, Visit
 
 RECOVERY_CODE: Final = "RecoveryCode"
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
@@ -104,7 +105,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
                     experience=step.experience,
                     visit=visit,
                     entry=entry,
-                    attempt=attempt,
+                    proof=attempt,
                 )
     except WrongFactor as error:
         checking.record_failure(step.user, RECOVERY_CODE, error)
@@ -131,11 +132,11 @@ def finish(
     step: Step,
     factor: FactorType,
     level: int,
-    attempt: LoginAttempt | None = None,
+    proof: Proof | None = None,
     *,
     remember: bool = False,
 ) -> Outcome:
-    """Go on with a sign-in whose second factor was just proven or set up.
+    """Go on with a sign-in whose second factor was just proven or set up. ``proof`` is used up with it.
 
     Raises:
         credentials.Suspended: the user is suspended.
@@ -144,9 +145,9 @@ def finish(
 
     """
     if step.stored is None:
-        return _step_up(step, factor, level)
+        return _step_up(step, factor, level, proof)
     if step.is_reset:
-        return resetting.allow(step.stored, step.visit, factor, attempt)
+        return resetting.allow(step.stored, step.visit, factor, proof)
     if factor is FactorType.BACKUP_CODE or factor not in step.need.methods:
         # A backup code may have been the last one, or the factor is new.
         step.user.refresh_from_db(fields=("factors", "two_step"))
@@ -155,13 +156,16 @@ def finish(
     done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)
     with finishing(step) as entry:
         return starting.go_on(
-            step.user, done, experience=step.experience, visit=step.visit, entry=entry, attempt=attempt
+            step.user, done, experience=step.experience, visit=step.visit, entry=entry, proof=proof
         )
 
 
-def _step_up(step: Step, factor: FactorType, level: int) -> SignInResult:
+def _step_up(step: Step, factor: FactorType, level: int, proof: Proof | None) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
-    renewed = confirming.step_up(step.session, factor, level)
+    with transaction.atomic():
+        renewed = confirming.step_up(step.session, factor, level)
+        if proof:
+            proof.succeed()
     return SignInResult(
         redirect_to=step.visit.next_url,
         session_token=renewed.token,
