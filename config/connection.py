@@ -1,7 +1,6 @@
 """A connection of a client: gunicorn's ASGI protocol, with limits on what a client can hold."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -9,16 +8,13 @@ from gunicorn.asgi.parser import LimitRequestHeaders
 from gunicorn.asgi.protocol import ASGIProtocol
 
 from config import wsgi_requests
+from config.wsgi_requests import Message, Receive, Send
 
 _CLOSE_SECONDS: Final = 2.0
 _STOP_SECONDS: Final = 2.0
 _CLOSE_BYTES: Final = 65_536
 _HEAD_BYTES: Final = 65_536
 _WAITING_BYTES: Final = 65_536  # of a body that no thread has read yet
-
-Message = dict[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 
 class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
@@ -46,7 +42,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._send_error_response(HTTPStatus.BAD_REQUEST, "")
             self._close_transport()
             return
-        await self.worker.respond(wsgi_requests.build_environ(scope, body), send, self)
+        environ = wsgi_requests.build_environ(scope, body)
+        if wsgi_requests.is_arriving(body):
+            async with self.worker.large_bodies:
+                await self.worker.respond(environ, send, self)
+        else:
+            await self.worker.respond(environ, send, self)
 
     @property
     def is_closed(self) -> bool:

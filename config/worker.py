@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from gunicorn.workers.gasgi import ASGIWorker
 
-from config.connection import Connection, Send
+from config.connection import Connection
+from config.wsgi_requests import Send
 from config.wsgi_responses import Stream, Whole, call
 
 _FULL_SECONDS: Final = 1.0  # to wait before accepting again without free files
@@ -31,7 +32,10 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._connections: Final[set[Connection]] = set()
         self._opening: Final[set[asyncio.Task[Any]]] = set()
         self._running = 0  # requests
+        # So slow clients with large bodies hold a quarter of the threads.
+        self.large_bodies: Final = asyncio.Semaphore(self.cfg.threads // 4)
         self._is_accepting = False
+        self._stopping: Final = asyncio.Event()
 
     @classmethod
     def check_config(cls, cfg: object, log: object) -> None:
@@ -40,7 +44,6 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     async def _serve(self) -> None:
         """Serve until the worker is told to stop or gunicorn has ended."""
         self._pool = ThreadPoolExecutor(self.cfg.threads)
-        self._stopping = asyncio.Event()
         self._accept(enabled=True)
         while self.alive and self.ppid == os.getppid():
             self.notify()

@@ -10,10 +10,12 @@ from urllib.parse import unquote_to_bytes
 from gunicorn.util import split_request_uri
 
 _SMALL: Final = 65_536  # bytes
-_BODY_SECONDS: Final = 30
+_SMALL_SECONDS: Final = 30
+_LARGE_SECONDS: Final = 60
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
 
 class _Arriving(RawIOBase):
@@ -23,6 +25,7 @@ class _Arriving(RawIOBase):
         self._waiting = memoryview(start)
         self._receive: Final = receive
         self._loop: Final = asyncio.get_running_loop()
+        self._until: Final = self._loop.time() + _LARGE_SECONDS
         self._has_more = True
 
     def readable(self) -> bool:
@@ -33,7 +36,7 @@ class _Arriving(RawIOBase):
         """Fill the buffer with what has arrived, at least one byte, and return how much it is; 0 at the end.
 
         Raises:
-            OSError: the client has disconnected, or sends nothing.
+            OSError: the client has disconnected, or is too slow.
 
         """
         while not self._waiting and self._has_more:
@@ -47,7 +50,13 @@ class _Arriving(RawIOBase):
         return size
 
     async def _get(self) -> Message:
-        return await self._receive()
+        async with asyncio.timeout_at(self._until):
+            return await self._receive()
+
+
+def is_arriving(body: BinaryIO) -> bool:
+    """Return whether a thread that reads this body may have to wait for the client."""
+    return isinstance(body, BufferedReader)
 
 
 async def read_body(scope: Message, receive: Receive) -> BinaryIO | None:
@@ -61,7 +70,7 @@ async def read_body(scope: Message, receive: Receive) -> BinaryIO | None:
         return BytesIO()
     body, has_more = b"", length is None or length <= _SMALL
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(_SMALL_SECONDS):
             while has_more and len(body) <= _SMALL:
                 message = await receive()
                 if message["type"] != "http.request":
@@ -91,6 +100,7 @@ def build_environ(scope: Message, body: BinaryIO) -> dict[str, Any]:
     ``X-Forwarded-For`` is. The values of a header that comes several times are joined.
     """
     path, query = _split(scope)
+    client, port = scope["client"] or ("", "")  # a socket without addresses
     environ = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
@@ -99,8 +109,8 @@ def build_environ(scope: Message, body: BinaryIO) -> dict[str, Any]:
         "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
         "SERVER_NAME": scope["server"][0],
         "SERVER_PORT": str(scope["server"][1]),
-        "REMOTE_ADDR": scope["client"][0],
-        "REMOTE_PORT": str(scope["client"][1]),
+        "REMOTE_ADDR": client,
+        "REMOTE_PORT": str(port),
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": scope["scheme"],
         "wsgi.input": body,

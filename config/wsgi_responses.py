@@ -1,12 +1,11 @@
 """Responses of a WSGI application (PEP 3333), as messages for gunicorn's protocol (ASGI)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-Message = dict[str, Any]
-Send = Callable[[Message], Awaitable[None]]
+from config.wsgi_requests import Message, Send
 
 
 class _Connection(Protocol):

@@ -18,6 +18,7 @@ from tests.support import second, server, wire
 from tests.support.cast import World
 
 _PATH = "/.well-known/jwks.json"
+FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 _THREADS = settings.WEB_CONCURRENCY * settings.THREADS
 
 
@@ -122,10 +123,16 @@ def test_more_connections_than_threads_are_all_served(acme):
 
 @pytest.mark.parametrize(
     "start",
-    [b"", b"POST /oidc/tok", b"POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na"],
-    ids=["nothing", "a part of the head", "a part of the body"],
+    [
+        b"",
+        b"POST /oidc/tok",
+        b"POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na",
+        b"POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n" + FORM + b"\r\na",
+        b"POST /oidc/token HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\na",
+    ],
+    ids=["nothing", "a part of the head", "a part of a body", "of a large body", "of a body in chunks"],
 )
-def test_slow_clients_hold_no_thread(acme, start):
+def test_slow_clients_hold_up_nobody(acme, start):
     with ExitStack() as held:
         for _ in range(3 * _THREADS):
             held.enter_context(connected(acme)).sendall(start)
