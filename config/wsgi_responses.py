@@ -7,6 +7,9 @@ from typing import Any, Final, Protocol
 
 from config.wsgi_requests import Message, Send
 
+_WHOLE: Final = 262_144  # bytes of a streamed response that are sent at once: the static files of pages
+_PART: Final = 65_536
+
 
 class _Connection(Protocol):
     @property
@@ -31,20 +34,23 @@ class Stream:
         self._send: Final = send
         self._connection: Final = connection
 
-    def send(self, start: Message, parts: Iterable[bytes], *, has_length: bool, version: str) -> None:
+    def send(self, start: Message, parts: Iterable[bytes], *, ends_with_connection: bool) -> None:
         """Send a response, as fast as the client reads it.
 
         Raises:
             ConnectionError: the client has disconnected.
 
         """
-        if not has_length and version == "HTTP/1.0":  # the body ends with the connection
+        if ends_with_connection:
             self._loop.call_soon_threadsafe(self._connection.end_after_response)
         self._wait_for(start)
+        waiting = bytearray()
         for part in parts:
-            if part:
-                self._wait_for({"type": "http.response.body", "body": part, "more_body": True})
-        self._wait_for({"type": "http.response.body", "body": b""})
+            waiting += part
+            if len(waiting) >= _PART:
+                self._wait_for({"type": "http.response.body", "body": bytes(waiting), "more_body": True})
+                waiting.clear()
+        self._wait_for({"type": "http.response.body", "body": bytes(waiting)})
 
     def _wait_for(self, message: Message) -> None:
         asyncio.run_coroutine_threadsafe(self._send_unless_closed(message), self._loop).result()
@@ -70,11 +76,16 @@ def call(application: Callable[..., Any], environ: dict[str, Any], stream: Strea
 
     response = application(environ, start_response)
     try:
-        if not getattr(response, "streaming", False):
+        length = _get_length(start)
+        if not getattr(response, "streaming", False) or (length is not None and length <= _WHOLE):
             return Whole(start, {"type": "http.response.body", "body": b"".join(response)})
-        has_length = any(name.lower() == b"content-length" for name, _ in start["headers"])
-        stream.send(start, response, has_length=has_length, version=environ["SERVER_PROTOCOL"])
+        is_old = environ["SERVER_PROTOCOL"] == "HTTP/1.0"  # which has no chunks
+        stream.send(start, response, ends_with_connection=length is None and is_old)
         return None
     finally:
         if hasattr(response, "close"):
             response.close()
+
+
+def _get_length(start: Message) -> int | None:
+    return next((int(value) for name, value in start["headers"] if name == b"Content-Length"), None)
