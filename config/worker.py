@@ -1,111 +1,149 @@
-"""gunicorn's threaded worker, with a main loop that does not wait for clients."""
+"""gunicorn's ASGI worker: a loop that parses and writes, and threads in which Django serves requests."""
 
-import select
-import selectors
+import asyncio
+import os
 import socket
-import time
-from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from gunicorn.http.errors import ParseException
-from gunicorn.workers.gthread import TConn, ThreadWorker
+from gunicorn.workers.gasgi import ASGIWorker
 
-_NEXT_REQUEST: Final = 2  # milliseconds to wait for the next request of a busy client
-_CLOSE_SECONDS: Final = 2.0
-_CLOSE_BYTES: Final = 65_536
+from config.connection import Connection
+from config.wsgi_requests import Send
+from config.wsgi_responses import Stream, Whole, call
+
+_FULL_SECONDS: Final = 1.0  # to wait before accepting again without free files
+_HEARTBEAT_SECONDS: Final = 1.0
 
 
-class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Keeps a thread on a busy connection for a moment, and closes connections without blocking.
+class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
+    """Serves a WSGI application. The loop never waits for the application or its database.
 
-    After a response, a thread waits briefly for the client's next request, unless another request waits for a
-    thread. This saves an iteration of the main loop, two hand-overs and some system calls.
-
-    RFC 9112 section 9.6: a server closes its side first, and reads until the client has closed too. gunicorn
-    does this in the main loop, where a client that keeps its side open blocks all other clients for two
-    seconds per connection. This worker does it with the poller.
+    Connections are accepted one by one, so that the worker that has less to do accepts the next.
     """
+
+    alive: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._waiting: deque[None] = deque()  # one for each request that has no thread yet
-        self._closing: dict[TConn, int] = {}  # with the number of bytes still to read, oldest first
+        self._pool: ThreadPoolExecutor
+        self._connections: Final[set[Connection]] = set()
+        self._opening: Final[set[asyncio.Task[Any]]] = set()
+        self._running = 0  # requests
+        # So slow clients with large bodies hold a quarter of the threads.
+        self.large_bodies: Final = asyncio.Semaphore(self.cfg.threads // 4)
+        self._is_accepting = False
+        self._stopping: Final = asyncio.Event()
 
-    def enqueue_req(self, conn: TConn) -> None:
-        """Give a connection to a thread."""
-        self._waiting.append(None)
-        super().enqueue_req(conn)
+    @classmethod
+    def check_config(cls, cfg: object, log: object) -> None:
+        """Accept ``threads``, which gunicorn's worker does not use."""
 
-    def handle(self, conn: TConn) -> object:
-        """Serve a request and those that follow immediately, and return whether the connection stays open."""
-        self._waiting.pop()
-        stays = super().handle(conn)
-        if stays is True:
-            arrival = select.poll()
-            arrival.register(conn.sock, select.POLLIN)
-            while stays is True and self.alive and not self._waiting and arrival.poll(_NEXT_REQUEST):
-                stays = super().handle(conn)
-        return stays
+    async def _serve(self) -> None:
+        """Serve until the worker is told to stop or gunicorn has ended."""
+        self._pool = ThreadPoolExecutor(self.cfg.threads)
+        self._accept(enabled=True)
+        while self.alive and self.ppid == os.getppid():
+            self.notify()
+            await self._wait(_HEARTBEAT_SECONDS)
+        self.alive = False
+        await self._shutdown()
 
-    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
-        """Respond to a malformed request or an uncaught error, and log it without data of the client."""
-        if req is not None and hasattr(req, "uri"):
-            req.uri = getattr(req, "path", "")  # the query may hold a code
-        super().handle_error(
-            req, client, addr, _without_text(exc) if isinstance(exc, ParseException) else exc
-        )
+    async def _wait(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
 
-    def finish_request(self, conn: TConn, served: Future[Any]) -> None:
-        """Wait for the next request of a connection, or close it."""
-        if served.cancelled() or served.exception() or served.result():
-            super().finish_request(conn, served)
-            return
-        try:
-            conn.sock.shutdown(socket.SHUT_WR)
-            conn.sock.settimeout(0)
-            self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._discard, conn))
-        except (OSError, ValueError):  # the client has closed already
-            self._close(conn)
-        else:
-            conn.timeout = time.monotonic() + _CLOSE_SECONDS
-            self._closing[conn] = _CLOSE_BYTES
+    def handle_exit_signal(self) -> None:
+        """Stop as soon as all requests are answered."""
+        super().handle_exit_signal()
+        self._stopping.set()
 
-    def _discard(self, conn: TConn, client: socket.socket) -> None:
-        try:
-            read = len(client.recv(self._closing[conn]))
-        except BlockingIOError:
-            return
-        except OSError:
-            read = 0
-        self._closing[conn] -= read
-        if not read or not self._closing[conn]:
-            self._finish_closing(conn)
+    def handle_quit_signal(self) -> None:
+        """Stop at once."""
+        super().handle_quit_signal()
+        self._stopping.set()
 
-    def murder_pending(self) -> None:
-        """Close the connections whose client did not close its side in time."""
-        super().murder_pending()
-        now = time.monotonic()
-        for conn in list(self._closing):
-            if conn.timeout > now:
+    async def _shutdown(self) -> None:
+        self._accept(enabled=False)
+        for listener in self.sockets:
+            listener.close()  # so that the system refuses new clients once all workers stop
+        for connection in self._connections:
+            connection.stop_soon()
+        deadline = self.loop.time() + self.cfg.graceful_timeout
+        while (self._connections or self._opening or self._running) and not self._quick_shutdown:
+            if self.loop.time() > deadline:
                 break
-            self._finish_closing(conn)
+            self.notify()
+            await asyncio.sleep(0.05)
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _finish_closing(self, conn: TConn) -> None:
-        del self._closing[conn]
-        self.poller.unregister(conn.sock)
-        self._close(conn)
+    def _accept(self, *, enabled: bool) -> None:
+        """Begin or end to accept connections."""
+        if enabled is self._is_accepting:
+            return
+        self._is_accepting = enabled
+        for listener in self.sockets:
+            if enabled:
+                listener.settimeout(0)
+                self.loop.add_reader(listener.fileno(), self._accept_one, listener.sock)
+            else:
+                self.loop.remove_reader(listener.fileno())
 
-    def _close(self, conn: TConn) -> None:
-        self.nr_conns -= 1
-        conn.close()
+    def _accept_again(self) -> None:
+        if self.alive and len(self._connections) < self.cfg.worker_connections:
+            self._accept(enabled=True)
 
+    def _accept_one(self, listener: socket.socket) -> None:
+        try:
+            client, _ = listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):  # another worker was faster, or the client left
+            return
+        except OSError:  # no free files
+            self._accept(enabled=False)
+            self.loop.call_later(_FULL_SECONDS, self._accept_again)
+            return
+        client.settimeout(0)
+        opening = self.loop.create_task(self.loop.connect_accepted_socket(partial(Connection, self), client))
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
 
-def _without_text(error: ParseException) -> ParseException:
-    """Return an error of the same class whose message is the name of the class."""
-    kind = type(error)
-    nameless = type(kind.__name__, (kind,), {"__str__": lambda _: kind.__name__})
-    copy: ParseException = Exception.__new__(nameless)
-    copy.__dict__.update(error.__dict__)
-    return copy
+    def add(self, connection: Connection) -> None:
+        """Count a connection."""
+        self._connections.add(connection)
+        if len(self._connections) >= self.cfg.worker_connections:
+            self._accept(enabled=False)
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection that is closed."""
+        self._connections.discard(connection)
+        self._accept_again()
+
+    async def respond(self, environ: dict[str, Any], send: Send, connection: Connection) -> None:
+        """Have a thread serve a request, and send its response."""
+        finished: asyncio.Future[Whole | None] = self.loop.create_future()
+        self._running += 1
+        self._pool.submit(self._run_in_thread, environ, Stream(self.loop, send, connection), finished)
+        if (whole := await finished) is not None:
+            await send(whole.start)
+            await send(whole.body)
+
+    def _run_in_thread(
+        self, environ: dict[str, Any], stream: Stream, finished: "asyncio.Future[Whole | None]"
+    ) -> None:
+        result: Whole | BaseException | None
+        try:
+            result = call(self.asgi, environ, stream)
+        except BaseException as failure:  # noqa: BLE001 - gunicorn answers and logs it
+            result = failure
+        self.loop.call_soon_threadsafe(self._finish, finished, result)
+
+    def _finish(self, finished: "asyncio.Future[Whole | None]", result: Whole | BaseException | None) -> None:
+        self._running -= 1
+        if finished.done():  # the client has left
+            return
+        if isinstance(result, BaseException):
+            finished.set_exception(result)
+        else:
+            finished.set_result(result)

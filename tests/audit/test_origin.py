@@ -138,3 +138,14 @@ class TestAServerBehindOne:
 
         entry = Entry.objects.get(request_id=answer.headers["X-Request-Id"])
         assert entry.ip == "192.0.2.1"
+
+
+@pytest.mark.parametrize(
+    "names", [("X-Forwarded-For", "X_Forwarded_For"), ("X_Forwarded_For", "X-Forwarded-For")]
+)
+def test_case_I08_a_name_with_an_underscore_is_another_header(acme, names):
+    values = {"X-Forwarded-For": "192.0.2.7", "X_Forwarded_For": "192.0.2.66"}
+    with second.running(TRUSTED_PROXIES="127.0.0.1") as address:
+        place = acme.at(address).address
+
+        assert address_written(acme, place, **{name: values[name] for name in names}) == "192.0.2.7"

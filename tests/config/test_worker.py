@@ -11,11 +11,14 @@ from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 from django.conf import settings
 
+from tests.support import second, server, wire
 from tests.support.cast import World
 
 _PATH = "/.well-known/jwks.json"
+FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 _THREADS = settings.WEB_CONCURRENCY * settings.THREADS
 
 
@@ -48,6 +51,11 @@ def left(connection: socket.socket, acme: World) -> None:
     connection.sendall(request(acme, "Connection: close"))
     read(connection)
     assert connection.recv(1) == b""
+
+
+def until_closed(connection: socket.socket) -> bytes:
+    """What comes until the server closes its side."""
+    return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
 def refused_after(connection: socket.socket, part: bytes, pause: float = 0) -> int:
@@ -111,6 +119,157 @@ def test_more_connections_than_threads_are_all_served(acme):
         )
 
     assert found == [[200] * 10] * len(clients)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"",
+        b"POST /oidc/tok",
+        b"POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\na",
+        b"POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n" + FORM + b"\r\na",
+        b"POST /oidc/token HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\na",
+    ],
+    ids=["nothing", "a part of the head", "a part of a body", "of a large body", "of a body in chunks"],
+)
+def test_slow_clients_hold_up_nobody(acme, start):
+    with ExitStack() as held:
+        for _ in range(3 * _THREADS):
+            held.enter_context(connected(acme)).sendall(start)
+
+        answers = [httpx.get(f"{acme.address}{_PATH}", timeout=2).status_code for _ in range(10)]
+
+    assert answers == [200] * 10
+
+
+def test_a_slow_client_has_15_seconds_for_the_head(acme):
+    with connected(acme) as connection:
+        connection.settimeout(20)
+        started = time.monotonic()
+        connection.sendall(b"GET / HT")
+
+        assert until_closed(connection) == b""
+        assert 14 < time.monotonic() - started < 17
+
+
+def test_a_client_that_has_closed_its_side_gets_its_answers(acme):
+    with connected(acme) as connection:
+        connection.sendall(request(acme) * 3)
+        connection.shutdown(socket.SHUT_WR)
+
+        assert until_closed(connection).count(b"200 OK") == 3
+
+
+def test_a_body_that_ends_early_is_refused(acme):
+    head = f"POST {urlsplit(acme.address).path}/oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
+
+    assert wire.send_raw(acme.address, head.encode() + b"abc").startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("size", [65_000, 66_000, 900_000])
+def test_a_body_of_any_size_is_read(acme, size):
+    body = b"grant_type=" + b"a" * size
+
+    answer = wire.send(
+        acme.address, "POST", b"/oidc/token", "Content-Type: application/x-www-form-urlencoded", body=body
+    )
+
+    assert (answer.status, b"grant_type" in answer.body) == (400, True)
+
+
+def test_the_end_of_a_large_body_may_come_late(acme):
+    path = urlsplit(acme.address).path
+    head = (
+        f"POST {path}/oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\nConnection: close\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+    )
+    with connected(acme) as connection:
+        connection.sendall(head.encode() + b"grant_type=" + b"a" * 70_000)
+        time.sleep(0.3)
+        connection.sendall(b"a" * 29_989)
+
+        assert until_closed(connection).startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_client_that_may_not_send_a_large_body_is_told_so_before_it_does(acme):
+    path = urlsplit(acme.address).path
+    head = f"POST {path}/sign-in HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n"
+    with connected(acme) as connection:
+        connection.sendall(f"{head}Expect: 100-continue\r\n\r\n".encode())
+
+        assert until_closed(connection).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"".join(b"A%d: %s\r\n" % (number, b"x" * 8_000) for number in range(9)), 431),
+        (b"".join(b"A%d: x\r\n" % number for number in range(65)), 431),
+        (b"A: %s\r\n" % (b"x" * 9_000), 431),
+        (b"Content-Length: %s\r\n" % (b"9" * 5_000), 400),
+        (b"Content-Length: 1\r\nContent-Length: 1\r\n", 400),
+        (b"Content-Length: +1\r\n", 400),
+        (b"Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", 400),
+        (b"Transfer-Encoding: chunked, chunked\r\n", 400),
+        (b"Transfer-Encoding : chunked\r\n", 400),
+        (b"Transfer-Encoding: gzip\r\n", 400),
+        (b"Transfer-Encoding: something\r\n", 501),
+        (b"Host: y\r\n", 400),
+        (b"A: b\r\n folded\r\n", 400),
+    ],
+)
+def test_a_head_that_is_too_large_or_ambiguous_is_refused(acme, head, status):
+    answer = wire.send_raw(acme.address, b"POST /oidc/token HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_a_target_with_a_host_names_the_same_path(acme):
+    parts = urlsplit(acme.address)
+    line = f"GET http://elsewhere.example{parts.path}{_PATH} HTTP/1.1\r\n"
+
+    assert b'"keys"' in wire.send_raw(acme.address, line.encode() + b"Host: x\r\nConnection: close\r\n\r\n")
+
+
+def test_an_upgrade_is_not_offered(acme):
+    upgrade = ("Connection: upgrade, close", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
+    with connected(acme) as connection:
+        connection.sendall(request(acme, *upgrade, "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="))
+
+        assert b" 200 OK" in until_closed(connection)
+
+
+class TestStop:
+    """SIGTERM: what was sent is answered, and nothing new is accepted."""
+
+    def test_a_body_that_is_on_its_way_is_waited_for_and_an_idle_client_is_told(self):
+        port = second.free_port()
+        settle = {"PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}", "WEB_CONCURRENCY": "1"}
+        ask = f"GET {_PATH} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        with server.process(settings.BASE_DIR, **settle) as master, ExitStack() as stack:
+            sending, idle = (
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+                for _ in range(2)
+            )
+            head = "POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n"
+            sending.sendall(f"{head}Content-Type: application/x-www-form-urlencoded\r\n\r\ngrant".encode())
+            idle.sendall(ask)
+            read(idle)
+
+            master.terminate()
+            time.sleep(0.5)
+            idle.sendall(ask)
+            told = until_closed(idle)
+            sending.sendall(b"_type")
+            answered = until_closed(sending)
+            with pytest.raises(ConnectionError):
+                socket.create_connection(("127.0.0.1", port), timeout=20)
+
+        assert b" 200 OK" in told
+        assert b"Connection: close" in told
+        assert b" 400 Bad Request" in answered
+        assert b"grant_type" in answered
 
 
 def test_garbage_is_collected_from_when_the_application_is_loaded():

@@ -1,0 +1,182 @@
+"""A connection of a client: gunicorn's ASGI protocol, with limits on what a client can hold."""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any, Final
+
+from gunicorn.asgi.parser import LimitRequestHeaders
+from gunicorn.asgi.protocol import ASGIProtocol
+
+from config import wsgi_requests
+from config.wsgi_requests import Message, Receive, Send
+
+_CLOSE_SECONDS: Final = 2.0
+_STOP_SECONDS: Final = 2.0
+_CLOSE_BYTES: Final = 65_536
+_HEAD_BYTES: Final = 65_536
+_WAITING_BYTES: Final = 65_536  # of a body that no thread has read yet
+
+
+class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
+    """Serves the requests of a connection, each in a thread, once its head and a small body have arrived.
+
+    A client that sends or reads slowly holds memory of a limited size, for a limited time, and no thread.
+    """
+
+    _closed: bool
+    _keepalive_handle: asyncio.TimerHandle | None
+
+    def __init__(self, worker: Any) -> None:
+        super().__init__(worker)
+        self.app = self._serve
+        self._max_buffer_size = _WAITING_BYTES
+        self._head_bytes = 0
+        self._discarded_bytes = 0
+        self._has_ended = False  # the client sends nothing more
+        self._progress: asyncio.TimerHandle | None = None
+        self._closing: asyncio.TimerHandle | None = None
+
+    async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:
+        body = await wsgi_requests.read_body(scope, receive)
+        if body is None:
+            self._send_error_response(HTTPStatus.BAD_REQUEST, "")
+            self._close_transport()
+            return
+        environ = wsgi_requests.build_environ(scope, body)
+        if wsgi_requests.is_arriving(body):
+            async with self.worker.large_bodies:
+                await self.worker.respond(environ, send, self)
+        else:
+            await self.worker.respond(environ, send, self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can be sent any more."""
+        return self._closed
+
+    def end_after_response(self) -> None:
+        """Keep the connection for no further request."""
+        self._current_request.must_close = True
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self.worker.add(self)
+        self._arm_keepalive_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop all waiting. A thread that sends a response gets an error."""
+        super().connection_lost(exc)
+        self.resume_writing()
+        if self._closing is not None:
+            self._closing.cancel()
+        self.worker.remove(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what the client sends, or discard it if the connection is being closed."""
+        if self._closed:
+            self._discarded_bytes += len(data)
+            if self._discarded_bytes > _CLOSE_BYTES:
+                self.transport.abort()
+            return
+        super().data_received(data)
+        if self._request_ready.is_set():
+            self._head_bytes = 0
+            return
+        self._head_bytes += len(data)
+        if self._head_bytes > _HEAD_BYTES:
+            self._send_error_response(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "")
+            self._close_transport()
+
+    def _on_headers_complete(self) -> bool:
+        head = self._callback_parser.headers
+        if sum(len(name) + len(value) for name, value in head) > _HEAD_BYTES:
+            raise LimitRequestHeaders
+        return bool(super()._on_headers_complete())
+
+    def _feed_callback_parser(self, data: bytes) -> bool:
+        try:
+            return bool(super()._feed_callback_parser(data))
+        except ValueError:  # a Content-Length with thousands of digits
+            self._send_error_response(HTTPStatus.BAD_REQUEST, "")
+            self._close_transport()
+            return False
+
+    def eof_received(self) -> bool:
+        """Return whether the connection stays open: until the requests that were sent are answered."""
+        self._has_ended = True
+        if self._closed or not self._request_ready.is_set():
+            return False
+        if self._body_receiver is not None and not self._body_receiver._complete:  # noqa: SLF001
+            self._body_receiver.signal_disconnect()
+        return True
+
+    def _arm_keepalive_timer(self) -> None:
+        """Begin to wait for the next request, if there can be one."""
+        super()._arm_keepalive_timer()
+        if self._has_ended:
+            self._keepalive_timeout()
+        elif not self.worker.alive:
+            self.stop_soon()
+
+    def stop_soon(self) -> None:
+        """Wait for the next request only for a moment. It may be on its way already."""
+        if self._keepalive_handle is not None:
+            self._keepalive_handle.cancel()
+            self._keepalive_handle = self.worker.loop.call_later(_STOP_SECONDS, self._keepalive_timeout)
+
+    def _is_websocket_upgrade(self, request: object) -> bool:
+        return False
+
+    def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
+        """Refuse a malformed request, and log it. Neither has its text, which can hold a secret."""
+        if self._closed:
+            return
+        reason, peer = HTTPStatus(status).phrase, self.transport.get_extra_info("peername")
+        self.log.warning("Invalid request from ip=%s: %s", peer[0] if peer else "unknown", reason)
+        super()._send_error_response(status, reason, extra_headers)
+
+    def _close_transport(self) -> None:
+        """Close our side, and the connection once the client closes its side (RFC 9112 section 9.6)."""
+        if self._closed or self.transport is None:
+            return
+        self._closed = True
+        if self._body_receiver is not None:
+            self._body_receiver.signal_disconnect()
+        if self._has_ended or self.transport.is_closing():
+            self.transport.close()
+        else:
+            self.transport.write_eof()
+            self._resume_reading()
+        self._closing = self.worker.loop.call_later(_CLOSE_SECONDS, self._finish_closing)
+
+    def _finish_closing(self) -> None:
+        if self.transport.get_write_buffer_size():
+            self._expect_progress()
+        else:
+            self.transport.abort()
+
+    def pause_writing(self) -> None:
+        """Begin to wait until the client has read more."""
+        super().pause_writing()
+        self._expect_progress()
+
+    def resume_writing(self) -> None:
+        """Go on sending."""
+        super().resume_writing()
+        if self._progress is not None:
+            self._progress.cancel()
+            self._progress = None
+
+    def _expect_progress(self) -> None:
+        if self._progress is None:
+            left = self.transport.get_write_buffer_size()
+            self._progress = self.worker.loop.call_later(self.cfg.timeout, self._check_progress, left)
+
+    def _check_progress(self, before: int) -> None:
+        """Close a connection whose client has read nothing since the last check."""
+        self._progress = None
+        if self.transport.get_write_buffer_size() >= before:
+            self.transport.abort()
+        else:
+            self._expect_progress()

@@ -1,0 +1,91 @@
+"""Responses of a WSGI application (PEP 3333), as messages for gunicorn's protocol (ASGI)."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from config.wsgi_requests import Message, Send
+
+_WHOLE: Final = 262_144  # bytes of a streamed response that are sent at once: the static files of pages
+_PART: Final = 65_536
+
+
+class _Connection(Protocol):
+    @property
+    def is_closed(self) -> bool: ...
+
+    def end_after_response(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A response whose body is in memory."""
+
+    start: Message
+    body: Message
+
+
+class Stream:
+    """Sends a response part by part, from the thread that makes the parts."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, send: Send, connection: _Connection) -> None:
+        self._loop: Final = loop
+        self._send: Final = send
+        self._connection: Final = connection
+
+    def send(self, start: Message, parts: Iterable[bytes], *, ends_with_connection: bool) -> None:
+        """Send a response, as fast as the client reads it.
+
+        Raises:
+            ConnectionError: the client has disconnected.
+
+        """
+        if ends_with_connection:
+            self._loop.call_soon_threadsafe(self._connection.end_after_response)
+        self._wait_for(start)
+        waiting = bytearray()
+        for part in parts:
+            waiting += part
+            if len(waiting) >= _PART:
+                self._wait_for({"type": "http.response.body", "body": bytes(waiting), "more_body": True})
+                waiting.clear()
+        self._wait_for({"type": "http.response.body", "body": bytes(waiting)})
+
+    def _wait_for(self, message: Message) -> None:
+        asyncio.run_coroutine_threadsafe(self._send_unless_closed(message), self._loop).result()
+
+    async def _send_unless_closed(self, message: Message) -> None:
+        if self._connection.is_closed:
+            raise ConnectionAbortedError("the client has disconnected")
+        await self._send(message)
+
+
+def call(application: Callable[..., Any], environ: dict[str, Any], stream: Stream) -> Whole | None:
+    """Serve a request. Return the response, or None if it was sent part by part.
+
+    Raises:
+        ConnectionError: the client disconnected before it had all parts.
+
+    """
+    start: Message = {"type": "http.response.start"}
+
+    def start_response(status: str, headers: list[tuple[str, str]], _: object = None) -> None:
+        start["status"] = int(status[:3])
+        start["headers"] = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+    response = application(environ, start_response)
+    try:
+        length = _get_length(start)
+        if not getattr(response, "streaming", False) or (length is not None and length <= _WHOLE):
+            return Whole(start, {"type": "http.response.body", "body": b"".join(response)})
+        is_old = environ["SERVER_PROTOCOL"] == "HTTP/1.0"  # which has no chunks
+        stream.send(start, response, ends_with_connection=length is None and is_old)
+        return None
+    finally:
+        if hasattr(response, "close"):
+            response.close()
+
+
+def _get_length(start: Message) -> int | None:
+    return next((int(value) for name, value in start["headers"] if name == b"Content-Length"), None)

@@ -1,0 +1,75 @@
+"""Responses that are made while they are sent."""
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import second
+from tests.support.streams import SEEN
+from tests.support.wire import send_raw
+
+PART = 65_536
+
+
+@pytest.fixture(scope="module")
+def served(database: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server with streams, and the file that says what it sent."""
+    seen = tmp_path_factory.mktemp("streams") / "seen"
+    seen.touch()
+    with second.running(TEST_APPLICATION="tests.support.streams:application", **{SEEN: str(seen)}) as address:
+        yield address, seen
+
+
+@pytest.fixture
+def seen(served: tuple[str, Path]) -> Path:
+    served[1].write_text("")
+    return served[1]
+
+
+def asking(address: str, path: str) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2])), timeout=20)
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    return connection
+
+
+def wait_until_closed(seen: Path) -> None:
+    began = time.monotonic()
+    while not seen.read_text().endswith("closed"):
+        assert time.monotonic() < began + 10
+        time.sleep(0.05)
+
+
+def test_ends_when_the_client_leaves(served, seen):
+    with asking(served[0], "/endless") as connection:
+        assert connection.recv(PART)
+
+    wait_until_closed(seen)
+
+
+def test_waits_for_a_client_that_does_not_read(served, seen):
+    with asking(served[0], "/endless"):
+        time.sleep(1)
+        sent = len(seen.read_text())
+        time.sleep(1)
+
+        assert 0 < len(seen.read_text()) == sent
+    wait_until_closed(seen)
+
+
+def test_that_breaks_off_does_not_look_complete(served, seen):
+    answer = send_raw(served[0], b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert not answer.endswith(b"0\r\n\r\n")
+    assert seen.read_text() == ".closed"
+
+
+def test_ends_with_the_connection_for_an_old_client(served, seen):
+    answer = send_raw(served[0], b"GET /broken HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+
+    assert b"Connection: close" in answer
+    assert b"chunked" not in answer
+    assert answer.count(b"x") >= PART

@@ -1,0 +1,43 @@
+"""An application whose responses have no end, or break off."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import django
+
+django.setup(set_prefix=False)  # gunicorn's hooks expect the apps
+
+SEEN = "TEST_STREAM_FILE"  # the variable with the path of a file that says what was sent
+
+
+class Stream:
+    """A response of parts of 64 KiB."""
+
+    streaming = True
+
+    def __init__(self, *, breaks_off: bool) -> None:
+        self._breaks_off = breaks_off
+        self._file = Path(os.environ[SEEN])
+
+    def __iter__(self) -> Iterator[bytes]:
+        while True:
+            with self._file.open("a") as file:
+                file.write(".")
+            yield b"x" * 65_536
+            if self._breaks_off:
+                raise ValueError("broken off")
+
+    def close(self) -> None:
+        with self._file.open("a") as file:
+            file.write("closed")
+
+
+def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+    """Serve streams at two paths."""
+    if environ["PATH_INFO"] not in {"/endless", "/broken"}:
+        start_response("404 Not Found", [("Content-Length", "0")])
+        return ()
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return Stream(breaks_off=environ["PATH_INFO"] == "/broken")
