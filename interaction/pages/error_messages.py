@@ -59,14 +59,19 @@ _FIELDS: Final = {
     "agreed_to_terms": _("Tick this box to create an account."),
     "avatar": _("Enter an address that begins with https://."),
 }
+# A user has one recovery code, so there is no next one to try.
+_RECOVERY: Final = {"second_factor_wrong": _MESSAGES["wrong_code"]}
 _TAKEN: Final = _("This is already in use. Choose another, or sign in if it's yours.")
 
 
-def get_messages(error: ServiceError, *, can_use_code: bool = False) -> list[str]:
+def get_messages(error: ServiceError, *, can_use_code: bool = False, is_recovery: bool = False) -> list[str]:
     """Return the messages of an error: one for each problem.
 
-    ``can_use_code`` says that a user who is locked out can sign in with a code.
+    ``can_use_code`` says that a user who is locked out can sign in with a code, and ``is_recovery`` that the
+    user has entered a recovery code.
     """
+    if is_recovery and error.reason in _RECOVERY:
+        return [gettext(_RECOVERY[error.reason])]
     if isinstance(error, PasswordRefused):
         return _describe_broken(error.rules)
     if error.reason in _WAITS:

@@ -14,10 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import ServiceError
+from identity.core.refusal_texts import translate
 from identity.operator_kit import fresh_proof
 from identity.operator_kit.operations import Operation
 from management.administrators import sign_in
 from management.administrators.models import Administrator
+from management.administrators.proof import NotProven
+from management.site import localized
 from management.site.sign_in import CodeForm, add_refusal, to_sentence
 
 
@@ -47,7 +50,7 @@ def confirm(request: HttpRequest) -> HttpResponse:
             sign_in.confirm(administrator, **form.cleaned_data)
         except ServiceError as error:
             refusal = error
-            form.add_error(None, to_sentence(error))
+            _add_error(form, error)
         else:
             request.session.cycle_key()
             fresh_proof.record(request)
@@ -55,6 +58,15 @@ def confirm(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"title": _OPERATION.label, "operation": _OPERATION, "form": form}
     response = render(request, "admin/operation.html", {**site.each_context(request), **context})
     return add_refusal(response, refusal) if request.method == "POST" else response
+
+
+def _add_error(form: forms.Form, error: ServiceError) -> None:
+    """Add the message of a refusal. That of a wrong password does not speak of a username: none was asked."""
+    if isinstance(error, sign_in.WrongCredentials):
+        rule = NotProven("password", error.headers).rule
+        form.add_error("password", localized.to_sentence(translate(rule)))
+    else:
+        form.add_error(None, to_sentence(error))
 
 
 def _get_next_url(request: HttpRequest) -> str:

@@ -101,6 +101,8 @@ def test_decision_M47_without_a_second_step_the_password_is_the_proof(acme, oper
     done = operate(operator, "users/user", user, "reset-factors")
 
     assert (wrong.status_code, still.status_code) == (401, 302)
+    assert "Is wrong, or there were too many wrong attempts" in wrong.text
+    assert "username" not in wrong.text.partition("<main")[2]
     assert right.headers["Location"] == path_of(user, "reset-factors")
     assert done.status_code == 303
     with acme.active():

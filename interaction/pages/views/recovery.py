@@ -47,7 +47,8 @@ def recovery(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     try:
         result = recovering.sign_in(visit, identifier=fields["identifier"], code=fields["code"])
     except ServiceError as error:
-        shared.add_error(form, error, "code" if error.reason == "second_factor_wrong" else None)
+        field = "code" if error.reason == "second_factor_wrong" else None
+        shared.add_error(form, error, field, is_recovery=True)
         return shared.add_error_headers(_page(request, pending, form, error.status), error)
     return shared.redirect_signed_in(request, result)
 

@@ -65,7 +65,8 @@ def _prove(request: HttpRequest, step: Step) -> HttpResponse:
     except NothingPending:
         raise
     except ServiceError as error:
-        shared.add_error(form, error, "code" if error.reason == "second_factor_wrong" else None)
+        field = "code" if error.reason == "second_factor_wrong" else None
+        shared.add_error(form, error, field, is_recovery=is_recovery)
         return shared.add_error_headers(_page(request, step, form, error.status), error)
     return shared.redirect_signed_in(request, result)
 

@@ -143,11 +143,16 @@ def add_error_headers(response: HttpResponse, error: ServiceError) -> HttpRespon
     return response
 
 
-def add_error(form: Form, error: ServiceError, field: str | None = None) -> None:
-    """Add the messages of an error to its field or, without a field, to the whole form."""
+def add_error(
+    form: Form, error: ServiceError, field: str | None = None, *, is_recovery: bool = False
+) -> None:
+    """Add the messages of an error to its field or, without a field, to the whole form.
+
+    ``is_recovery`` says that the user has entered a recovery code.
+    """
     name = error.field if isinstance(error, Invalid) else field
     is_shown = name in form.fields and not form[name].is_hidden
-    for message in error_messages.get_messages(error):
+    for message in error_messages.get_messages(error, is_recovery=is_recovery):
         form.add_error(name if is_shown else None, message)
 
 

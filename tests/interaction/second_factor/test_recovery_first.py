@@ -297,7 +297,8 @@ class TestThePage:
         right = form.submit(browser, identifier=user.username, code=code)
 
         assert (empty.status_code, wrong.status_code) == (400, 401)
-        assert "This code is wrong" in wrong.text
+        assert "This code is wrong or has expired." in wrong.text
+        assert "Try the next one" not in wrong.text
         assert right.headers["Location"].endswith("/sign-in/set-up")
         assert browser.get("/sign-in/set-up").status_code == 200
 
