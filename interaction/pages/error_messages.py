@@ -60,7 +60,7 @@ _FIELDS: Final = {
     "avatar": _("Enter an address that begins with https://."),
 }
 # A user has one recovery code, so there is no next one to try.
-_RECOVERY: Final = {"second_factor_wrong": _MESSAGES["wrong_code"]}
+_OF_RECOVERY: Final = _MESSAGES | {"second_factor_wrong": _MESSAGES["wrong_code"]}
 _TAKEN: Final = _("This is already in use. Choose another, or sign in if it's yours.")
 
 
@@ -70,16 +70,15 @@ def get_messages(error: ServiceError, *, can_use_code: bool = False, is_recovery
     ``can_use_code`` says that a user who is locked out can sign in with a code, and ``is_recovery`` that the
     user has entered a recovery code.
     """
-    if is_recovery and error.reason in _RECOVERY:
-        return [gettext(_RECOVERY[error.reason])]
+    messages = _OF_RECOVERY if is_recovery else _MESSAGES
     if isinstance(error, PasswordRefused):
         return _describe_broken(error.rules)
     if error.reason in _WAITS:
         with_code = error.reason == "locked" and can_use_code
         message = _LOCKED_WITH_CODE if with_code else _WAITS[error.reason]
         return [gettext(message) % {"time": durations.describe(get_wait(error))}]
-    if error.reason in _MESSAGES:
-        return [gettext(_MESSAGES[error.reason])]
+    if error.reason in messages:
+        return [gettext(messages[error.reason])]
     if isinstance(error, Invalid) and error.rule == "already exists":
         return [gettext(_TAKEN)]
     if isinstance(error, Invalid) and error.field in _FIELDS:
