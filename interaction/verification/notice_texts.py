@@ -142,7 +142,12 @@ def _describe_origin(values: Mapping[str, str]) -> list[str]:
         "browser": _("Browser: %(browser)s"),
         "address": _("Network address: %(address)s"),
     }
-    return [lines[name] % values for name in ORIGIN if values[name]]
+    return [lines[name] % {name: _isolate(values[name])} for name in ORIGIN if values[name]]
+
+
+def _isolate(text: str) -> str:
+    """Return a text whose numbers and Latin letters keep their order between those of Arabic (UAX #9)."""
+    return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}" if get_language_bidi() else text
 
 
 def _one_line(text: str) -> str:

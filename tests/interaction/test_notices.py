@@ -57,6 +57,21 @@ def test_every_kind_has_words(notice, channel):
     assert "GitHub" in message.body or "{provider}" not in message.body
 
 
+@pytest.mark.parametrize(("language", "shown"), [("en", "1 Jan 2030"), ("ar", "\u20681 Jan 2030\u2069")])
+def test_a_time_keeps_its_order_between_arabic_words(language, shown):
+    with translation.override(language):
+        message = notice_texts.new_notice_message(
+            notice=Notice.NEW_SIGN_IN,
+            channel="email",
+            to="a@b.example",
+            words={"time": "1 Jan 2030"},
+            brand=Brand(name="Acme"),
+        )
+
+    assert f": {shown}\n" in message.body
+    assert f": {shown}" in message.html
+
+
 def test_decision_N8_who_changes_their_password_is_told(reachable):
     mail = new_email()
     user, browser = reachable.user(email=mail), reachable.browser()
