@@ -391,9 +391,9 @@ def test_every_statement_has_the_same_outcome_both_ways(acme: World, usual):
     compared = {}
     with acme.active():
         for name, statement in statements().items():
-            compiled = statement.prepared()
-            params, found = bound(compiled), []
-            with transaction.atomic():
+            with transaction.atomic():  # where Django compiles statements that lock rows
+                compiled = statement.prepared()
+                params, found = bound(compiled), []
                 run(database, "SELECT 1")
                 for opener in ("cursor", "prepared_cursor"):
                     with suppress(DatabaseError), transaction.atomic():
