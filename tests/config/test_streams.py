@@ -123,3 +123,13 @@ def test_waiting_requests_of_clients_that_have_left_count_as_connections(served)
             late.recv(1)
         late.settimeout(20)
         assert b" 400 " in late.recv(PART)
+
+
+def test_a_body_in_many_small_chunks_is_read_in_few_parts(served):
+    chunks = b"1\r\na\r\n" * 200_000
+    head = b"POST /parts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+
+    parts, size = send_raw(served[0], head + chunks + b"0\r\n\r\n").rpartition(b"\r\n")[2].split()
+
+    assert int(size) == 200_000
+    assert int(parts) < 200
