@@ -90,6 +90,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._close_transport()
 
     def _on_headers_complete(self) -> bool:
+        wsgi_requests.check_target(self._callback_parser.path)
         head = self._callback_parser.headers
         if sum(len(name) + len(value) for name, value in head) > _HEAD_BYTES:
             raise LimitRequestHeaders
@@ -98,7 +99,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def _feed_callback_parser(self, data: bytes) -> bool:
         try:
             return bool(super()._feed_callback_parser(data))
-        except ValueError:  # a Content-Length with thousands of digits
+        except ValueError:  # a malformed host in the target, or a Content-Length with thousands of digits
             self._send_error_response(HTTPStatus.BAD_REQUEST, "")
             self._close_transport()
             return False
