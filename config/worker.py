@@ -97,7 +97,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _is_full(self) -> bool:
         """Return whether there are too many connections, or too many requests, also of clients that left."""
-        return max(len(self._connections), self._running) >= self.cfg.worker_connections
+        return bool(max(len(self._connections), self._running) >= self.cfg.worker_connections)
 
     def _accept_one(self, listener: socket.socket) -> None:
         try:
