@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from tests.support import second
 from tests.support.streams import SEEN
@@ -51,11 +52,15 @@ def wait_until_closed(seen: Path) -> None:
         time.sleep(0.05)
 
 
-def test_ends_when_the_client_leaves(served, seen):
+def test_ends_when_the_client_leaves_and_logs_nothing(served, seen):
+    log = settings.VAR / "server.log"
+    before = log.stat().st_size
     with asking(served[0], "/endless") as connection:
         assert connection.recv(PART)
 
     wait_until_closed(seen)
+    time.sleep(0.2)
+    assert b"Error" not in log.read_bytes()[before:]
 
 
 def test_waits_for_a_client_that_does_not_read(served, seen):
