@@ -60,7 +60,7 @@ def find_by_user(user: User) -> list[SocialIdentity]:
 
 
 def find_emails(user: User) -> list[str]:
-    """Return the emails of the accounts that are linked to a user, as of the last sign-in with each."""
+    """Return the emails of the accounts that are linked to a user, as of the last sign-in that named one."""
     return list(SocialIdentity.objects.filter(user=user).values_list("email", flat=True))
 
 
@@ -129,10 +129,12 @@ def _get_or_link(
 def record_use(identity: SocialIdentity, profile: Profile) -> None:
     """Store the time of a sign-in with a linked account, and the provider's current profile.
 
-    The name remains if the provider does not return one: Apple does so at the first sign-in only.
+    Name and email remain if the provider does not return them. Apple returns the name at the first sign-in
+    only, and some providers let the person keep the email back.
     """
     identity.name = profile.name or identity.name
-    identity.email, identity.last_used_at = profile.email, timezone.now()
+    identity.email = profile.email or identity.email
+    identity.last_used_at = timezone.now()
     SocialIdentity.objects.filter(pk=identity.pk).update(
         name=identity.name, email=identity.email, last_used_at=identity.last_used_at
     )

@@ -161,7 +161,7 @@ def _start_session(
         SignIn(
             way=Way.SOCIAL,
             amr=[],
-            entered=people.find_mailbox_of_accounts(user, current.factor_policy, [profile.email]),
+            entered=people.find_mailbox_of_accounts(user, current.factor_policy, [identity.email]),
             auth_time=person.auth_time,
             keep_signed_in=attempt.keep_signed_in,
         ),

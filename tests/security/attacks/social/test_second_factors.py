@@ -73,6 +73,18 @@ def test_case_MT37_an_account_elsewhere_and_its_mailbox_are_not_two_factors(acme
     assert sent.status_code == 403
 
 
+def test_decision_M21_an_account_elsewhere_that_keeps_its_email_back_has_the_last_one(
+    acme, provider, user, email
+):
+    factors.enrol(acme, user)
+    social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
+    browser = acme.browser()
+
+    social.came(browser, provider, sub="somebody")
+
+    assert methods_of(browser) == ["Totp"]
+
+
 def test_case_MT37_decision_M21_a_session_of_an_account_elsewhere_and_its_mailbox_confirm_nothing(
     acme, provider, user, email
 ):
