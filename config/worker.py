@@ -141,7 +141,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         result: Whole | BaseException | None
         try:
             result = None if stream.is_closed else call(self.asgi, environ, stream)
-        except ConnectionError as failure:  # no failure of ours if the client left during the response
+        except ConnectionError as failure:  # no failure if the client left during the response
             result = None if stream.is_closed else failure
         except BaseException as failure:  # noqa: BLE001 - gunicorn answers and logs it
             result = failure
