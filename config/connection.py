@@ -1,11 +1,12 @@
 """A connection of a client: gunicorn's ASGI protocol, with limits on what a client can hold."""
 
 import asyncio
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
 from gunicorn.asgi.parser import LimitRequestHeaders
-from gunicorn.asgi.protocol import ASGIProtocol
+from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
 
 from config import wsgi_requests
 from config.wsgi_requests import Message, Receive, Send
@@ -36,8 +37,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._progress: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
 
-    async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:
-        body = await wsgi_requests.read_body(scope, receive)
+    async def _serve(self, scope: Message, _: Receive, send: Send) -> None:
+        body = await wsgi_requests.read_body(scope, partial(_receive, self._body_receiver))
         if body is None:
             self._send_error_response(HTTPStatus.BAD_REQUEST, "")
             self._close_transport()
@@ -89,6 +90,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._close_transport()
 
     def _on_headers_complete(self) -> bool:
+        wsgi_requests.check_target(self._callback_parser.path)
         head = self._callback_parser.headers
         if sum(len(name) + len(value) for name, value in head) > _HEAD_BYTES:
             raise LimitRequestHeaders
@@ -97,7 +99,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def _feed_callback_parser(self, data: bytes) -> bool:
         try:
             return bool(super()._feed_callback_parser(data))
-        except ValueError:  # a Content-Length with thousands of digits
+        except ValueError:  # a malformed host in the target, or a Content-Length with thousands of digits
             self._send_error_response(HTTPStatus.BAD_REQUEST, "")
             self._close_transport()
             return False
@@ -180,3 +182,13 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self.transport.abort()
         else:
             self._expect_progress()
+
+
+async def _receive(receiver: BodyReceiver) -> Message:
+    """Return all of a body that has arrived, because a client can send it in many small chunks."""
+    message: Message = await receiver.receive()
+    parts = [message.get("body", b"")]
+    while receiver.buffered and message["type"] == "http.request":
+        message = await receiver.receive()
+        parts.append(message["body"])
+    return message | {"body": b"".join(parts)} if len(parts) > 1 else message

@@ -92,8 +92,12 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
                 self.loop.remove_reader(listener.fileno())
 
     def _accept_again(self) -> None:
-        if self.alive and len(self._connections) < self.cfg.worker_connections:
+        if self.alive and not self._is_full():
             self._accept(enabled=True)
+
+    def _is_full(self) -> bool:
+        """Return whether there are too many connections, or too many requests, also of clients that left."""
+        return bool(max(len(self._connections), self._running) >= self.cfg.worker_connections)
 
     def _accept_one(self, listener: socket.socket) -> None:
         try:
@@ -112,7 +116,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     def add(self, connection: Connection) -> None:
         """Count a connection."""
         self._connections.add(connection)
-        if len(self._connections) >= self.cfg.worker_connections:
+        if self._is_full():
             self._accept(enabled=False)
 
     def remove(self, connection: Connection) -> None:
@@ -124,6 +128,8 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         """Have a thread serve a request, and send its response."""
         finished: asyncio.Future[Whole | None] = self.loop.create_future()
         self._running += 1
+        if self._is_full():
+            self._accept(enabled=False)
         self._pool.submit(self._run_in_thread, environ, Stream(self.loop, send, connection), finished)
         if (whole := await finished) is not None:
             await send(whole.start)
@@ -134,7 +140,9 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     ) -> None:
         result: Whole | BaseException | None
         try:
-            result = call(self.asgi, environ, stream)
+            result = None if stream.is_closed else call(self.asgi, environ, stream)
+        except ConnectionError as failure:  # no failure if the client left during the response
+            result = None if stream.is_closed else failure
         except BaseException as failure:  # noqa: BLE001 - gunicorn answers and logs it
             result = failure
         self.loop.call_soon_threadsafe(self._finish, finished, result)
@@ -142,6 +150,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     def _finish(self, finished: "asyncio.Future[Whole | None]", result: Whole | BaseException | None) -> None:
         self._running -= 1
         if finished.done():  # the client has left
+            self._accept_again()
             return
         if isinstance(result, BaseException):
             finished.set_exception(result)

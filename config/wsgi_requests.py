@@ -93,6 +93,17 @@ def _get_length(scope: Message) -> int | None:
     return 0
 
 
+def check_target(target: bytes) -> None:
+    """Check the target of a request.
+
+    Raises:
+        ValueError: it names a host, which is malformed.
+
+    """
+    if not target.startswith(b"/"):
+        split_request_uri(target.decode("latin-1"))
+
+
 def build_environ(scope: Message, body: BinaryIO) -> dict[str, Any]:
     """Return the environment of a request.
 

@@ -34,6 +34,11 @@ class Stream:
         self._send: Final = send
         self._connection: Final = connection
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the client has left."""
+        return self._connection.is_closed
+
     def send(self, start: Message, parts: Iterable[bytes], *, ends_with_connection: bool) -> None:
         """Send a response, as fast as the client reads it.
 

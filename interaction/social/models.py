@@ -23,7 +23,7 @@ class SocialIdentity(TenantModel):
     fingerprint = models.CharField(max_length=64, editable=False)
     # The same of the account's alias; empty without one.
     alias_fingerprint = models.CharField(max_length=64, blank=True, db_default="", editable=False)
-    # For display, as of the last sign-in with it.
+    # As of the last sign-in with it that named them.
     connector_id = models.CharField(max_length=256)
     provider_name = models.CharField(max_length=256)
     name = models.CharField(max_length=256, blank=True)

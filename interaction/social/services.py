@@ -59,6 +59,11 @@ def find_by_user(user: User) -> list[SocialIdentity]:
     return list(SocialIdentity.objects.filter(user=user).order_by("created_at", "pk"))
 
 
+def find_emails(user: User) -> list[str]:
+    """Return the emails of the accounts that are linked to a user, as of the last sign-in that named one."""
+    return list(SocialIdentity.objects.filter(user=user).values_list("email", flat=True))
+
+
 @transaction.atomic
 def link_from(session: Session, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
     """Link an account to the user of a session, if the session is still live, and notify the user.
@@ -124,10 +129,12 @@ def _get_or_link(
 def record_use(identity: SocialIdentity, profile: Profile) -> None:
     """Store the time of a sign-in with a linked account, and the provider's current profile.
 
-    The name remains if the provider does not return one: Apple does so at the first sign-in only.
+    Name and email remain if the provider does not return them. Apple returns the name at the first sign-in
+    only, and some providers let the person keep the email back.
     """
     identity.name = profile.name or identity.name
-    identity.email, identity.last_used_at = profile.email, timezone.now()
+    identity.email = profile.email or identity.email
+    identity.last_used_at = timezone.now()
     SocialIdentity.objects.filter(pk=identity.pk).update(
         name=identity.name, email=identity.email, last_used_at=identity.last_used_at
     )

@@ -232,6 +232,13 @@ def test_a_target_with_a_host_names_the_same_path(acme):
     assert b'"keys"' in wire.send_raw(acme.address, line.encode() + b"Host: x\r\nConnection: close\r\n\r\n")
 
 
+@pytest.mark.parametrize("target", [b"http://[::1/x", b"http://[not-an-address]/x", b"http://]/"])
+def test_a_target_with_a_malformed_host_is_refused(acme, target):
+    answer = wire.send_raw(acme.address, b"GET " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
 def test_an_upgrade_is_not_offered(acme):
     upgrade = ("Connection: upgrade, close", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
     with connected(acme) as connection:

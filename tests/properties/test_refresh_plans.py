@@ -187,7 +187,9 @@ class Changes(RuleBasedStateMachine):
 
     @rule(restricted=st.booleans())
     def restrict_the_application(self, *, restricted: bool) -> None:
-        self.change_application(allowed_role_ids=[str(self.role.pk)] if restricted else [])
+        self.change_application(
+            allowed_role_ids=[str(self.role.pk)] if restricted else [], allowed_organization_ids=[]
+        )
 
     @rule(hours=st.sampled_from([None, 2]))
     def change_the_lifetime(self, hours: int | None) -> None:
@@ -204,7 +206,8 @@ class Changes(RuleBasedStateMachine):
             self.auth = (self.client.client_id, applications.rotate_secret(self.row()))
         # Requests with the old one are refused; they come from ``is_noticed``.
         self.is_noticed(auth=self.client.basic)
-        self.client = RelyingParty(self.here, self.row(), self.auth[1], self.client.verifier)
+        with self.here.active():
+            self.client = RelyingParty(self.here, self.row(), self.auth[1], self.client.verifier)
 
     @rule()
     def use_a_secret_that_expires(self) -> None:
@@ -257,8 +260,9 @@ class Changes(RuleBasedStateMachine):
             self.tokens[number] = answer.json()["refresh_token"]
         with self.here.active():
             family = RefreshFamily.objects.get(pk=self.families[number])
-        lifetime = family.idle_expires_at - family.rotated_at
-        return *described(answer), family.generation, family.ended_at is None, lifetime
+        # In hours: the families were rotated one after the other, and a rule ends all at the same moment.
+        hours = round((family.idle_expires_at - family.rotated_at) / timedelta(hours=1))
+        return *described(answer), family.generation, family.ended_at is None, hours
 
     def row(self) -> Application:
         return Application.objects.get(pk=self.client.application.pk)

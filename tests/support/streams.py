@@ -1,6 +1,7 @@
-"""An application whose responses have no end, or break off."""
+"""An application whose responses have no end, break off or take a while, or say how a body arrived."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,28 @@ class Stream:
             file.write("closed")
 
 
+def _wait() -> str:
+    with Path(os.environ[SEEN]).open("a") as file:
+        file.write("w")
+    time.sleep(2)
+    return "waited"
+
+
+def _count(body: Any) -> str:
+    """Return the number of parts in which the rest of a body arrives, and its size."""
+    sizes = [len(part) for part in iter(lambda: body.read1(65_536), b"")]
+    return f"{len(sizes)} {sum(sizes)}"
+
+
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
-    """Serve streams at two paths."""
-    if environ["PATH_INFO"] not in {"/endless", "/broken"}:
+    """Serve streams at two paths, and texts at two others."""
+    path = environ["PATH_INFO"]
+    if path in {"/wait", "/parts"}:
+        text = _wait() if path == "/wait" else _count(environ["wsgi.input"])
+        start_response("200 OK", [("Content-Length", str(len(text)))])
+        return (text.encode(),)
+    if path not in {"/endless", "/broken"}:
         start_response("404 Not Found", [("Content-Length", "0")])
         return ()
     start_response("200 OK", [("Content-Type", "text/plain")])
-    return Stream(breaks_off=environ["PATH_INFO"] == "/broken")
+    return Stream(breaks_off=path == "/broken")

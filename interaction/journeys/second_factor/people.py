@@ -1,11 +1,13 @@
 """What a user can prove as a second factor now."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from identity.factors import passkeys
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
 from identity.factors.policy import Policy
+from identity.users import identifiers
 from identity.users.factor_bits import FIRST_PASSKEY, PASSKEY
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -65,6 +67,18 @@ def find_used_channels(
         return entered
     used = entered | resets.find_kinds(reachable)
     return used if person.get_usable(policy, used) else entered
+
+
+def find_mailbox_of_accounts(user: User, policy: Policy, emails: Iterable[str]) -> frozenset[Kind]:
+    """Return the email if it is that of an account elsewhere, and the user has another second factor.
+
+    A person who controls the mailbox often controls such an account. Then a code there proves nothing else.
+    ``emails`` are those of the accounts.
+    """
+    used = frozenset({Kind.EMAIL})
+    if FactorType.EMAIL_CODE not in policy.factors or user.email_key not in {*map(identifiers.fold, emails)}:
+        return frozenset()
+    return used if get_person(user, policy).get_usable(policy, used) else frozenset()
 
 
 def mask_address(user: User, factor: FactorType) -> str:

@@ -13,8 +13,11 @@ from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
 from identity.sessions.models import Session
 from identity.users.identifiers import Kind
 from identity.users.models import User
+from interaction.experience import services as experiences
 from interaction.journeys.pending import Pending
+from interaction.journeys.second_factor import people
 from interaction.pending_sign_ins.models import PendingSignIn
+from interaction.social import services as identities
 
 
 class Proof(Protocol):
@@ -114,19 +117,27 @@ class SignIn:
 def of_session(session: Session) -> SignIn:
     """Return what a session has proven.
 
-    ``entered`` is known only if a code was the only factor. After two factors it does not matter.
+    ``entered`` is known only if a code or an account elsewhere was the only factor. After two factors it does
+    not matter.
     """
-    entered = frozenset[Kind]()
-    if session.level == Level.ONE and "otp" in session.amr:
-        entered = frozenset({Kind.PHONE if "sms" in session.amr else Kind.EMAIL})
     return SignIn(
         way=Way.SESSION,
         amr=session.amr,
         level=session.level,
-        entered=entered,
+        entered=_find_entered(session) if session.level == Level.ONE else frozenset(),
         auth_time=session.auth_time,
         is_remembered=session.remembered,
     )
+
+
+def _find_entered(session: Session) -> frozenset[Kind]:
+    if "otp" in session.amr:
+        return frozenset({Kind.PHONE if "sms" in session.amr else Kind.EMAIL})
+    if session.amr:
+        return frozenset()
+    # It began with an account elsewhere. Which one is not stored.
+    policy = experiences.current().factor_policy
+    return people.find_mailbox_of_accounts(session.user, policy, identities.find_emails(session.user))
 
 
 def find_code_kinds(session: Session) -> frozenset[Kind]:

@@ -10,16 +10,14 @@ from audit import log
 from audit.events import Event
 from audit.log import Attempt
 from identity.core.errors import Invalid
-from identity.factors.kinds import FactorType
 from identity.factors.needed import Way
-from identity.users import identifiers, ownership
+from identity.users import ownership
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experience
-from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.second_factor import people
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
@@ -163,7 +161,7 @@ def _start_session(
         SignIn(
             way=Way.SOCIAL,
             amr=[],
-            entered=_find_used_channels(user, profile, current),
+            entered=people.find_mailbox_of_accounts(user, current.factor_policy, [identity.email]),
             auth_time=person.auth_time,
             keep_signed_in=attempt.keep_signed_in,
         ),
@@ -171,17 +169,6 @@ def _start_session(
         visit=visit,
         entry=entry,
     )
-
-
-def _find_used_channels(user: User, profile: Profile, current: SignInExperience) -> frozenset[Kind]:
-    """Return the email if it is that of the account elsewhere, and the user has another second factor.
-
-    A person who controls the mailbox often controls such an account. Then a code there proves nothing else.
-    """
-    policy, used = current.factor_policy, frozenset({Kind.EMAIL})
-    if FactorType.EMAIL_CODE not in policy.factors or identifiers.fold(profile.email) != user.email_key:
-        return frozenset()
-    return used if people.get_person(user, policy).get_usable(policy, used) else frozenset()
 
 
 def _find_or_create_user(

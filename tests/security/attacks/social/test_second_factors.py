@@ -2,12 +2,15 @@
 
 import pytest
 
+from identity.factors.kinds import FactorType
 from identity.sessions.models import Session
 from identity.users.models import User
+from interaction.journeys.account import confirmation
 from tests.support import codes, factors, social
 from tests.support.factors import NEXT, SEND
 
 EMAIL_CODE = "EmailVerificationCode"
+CONFIRM = "/api/my-account/confirm"
 
 
 @pytest.fixture
@@ -30,6 +33,15 @@ def user(acme, provider, email):
 
 def methods_of(browser):
     return [method["type"] for method in browser.get(NEXT).json()["result"]["methods"]]
+
+
+def without_two_step(acme, provider, user, email):
+    """An authenticator for a user whose linked account alone is enough to sign in."""
+    app = factors.enrol(acme, user)
+    social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
+    with acme.active():
+        User.objects.filter(pk=user.pk).update(two_step=False)
+    return app
 
 
 def test_case_MT38_an_account_elsewhere_with_the_same_email_is_asked_for_the_factor(acme, provider):
@@ -59,6 +71,47 @@ def test_case_MT37_an_account_elsewhere_and_its_mailbox_are_not_two_factors(acme
 
     assert methods_of(browser) == ["Totp"]
     assert sent.status_code == 403
+
+
+def test_decision_M21_an_account_elsewhere_that_keeps_its_email_back_has_the_last_one(
+    acme, provider, user, email
+):
+    factors.enrol(acme, user)
+    social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
+    browser = acme.browser()
+
+    social.came(browser, provider, sub="somebody")
+
+    assert methods_of(browser) == ["Totp"]
+
+
+def test_case_MT37_decision_M21_a_session_of_an_account_elsewhere_and_its_mailbox_confirm_nothing(
+    acme, provider, user, email
+):
+    """The owner has an authenticator, and has switched two-step sign-in off."""
+    app = without_two_step(acme, provider, user, email)
+    thief = acme.browser()
+    social.came(thief, provider, sub="somebody", email=email, email_verified=True)
+    assert factors.is_signed_in(thief)
+
+    sent = thief.post(SEND, json={"type": EMAIL_CODE})
+    by_mail = thief.post(CONFIRM, json={"type": EMAIL_CODE, "code": "123456"})
+
+    assert (sent.status_code, by_mail.status_code) == (403, 403)
+    with acme.active():
+        assert Session.objects.get().level == 1
+    assert thief.post(CONFIRM, json={"type": "Totp", "code": app.code()}).status_code == 200
+
+
+def test_decision_M21_a_session_of_an_account_elsewhere_with_another_email_is_confirmed_by_a_code(
+    acme, provider, user, email
+):
+    without_two_step(acme, provider, user, email)
+    later = acme.browser()
+    social.came(later, provider, sub="somebody", email=codes.new_email(), email_verified=True)
+
+    with acme.active():
+        assert FactorType.EMAIL_CODE in confirmation.get_factors(Session.objects.get())
 
 
 def test_decision_M21_an_account_elsewhere_with_another_email_leaves_the_mailbox(acme, provider, user, email):
