@@ -149,8 +149,8 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _finish(self, finished: "asyncio.Future[Whole | None]", result: Whole | BaseException | None) -> None:
         self._running -= 1
+        self._accept_again()
         if finished.done():  # the client has left
-            self._accept_again()
             return
         if isinstance(result, BaseException):
             finished.set_exception(result)
