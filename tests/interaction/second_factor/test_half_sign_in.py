@@ -8,7 +8,7 @@ from identity.users.models import User
 from interaction.journeys.second_factor import starting
 from interaction.pending_sign_ins.models import PendingSignIn
 from tests.support import audit_log, codes, factors
-from tests.support.cast import PASSWORD
+from tests.support.cast import PASSWORD, query_of
 from tests.support.factors import (
     BACKUP,
     NEXT,
@@ -144,6 +144,24 @@ class TestThePower:
         with acme.active():
             assert Session.objects.filter(user=user).exists() is not is_asked
 
+    def test_case_MT4_a_password_that_changes_at_the_moment_of_the_first_factor_ends_it(
+        self, acme, user, app, monkeypatch
+    ):
+        decide = starting.find_need
+
+        def decide_and_change(*arguments):
+            need = decide(*arguments)
+            credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+            return need
+
+        monkeypatch.setattr(starting, "find_need", decide_and_change)
+
+        browser = Inside(acme)
+        answer = browser.send("/api/interaction/sign-in", {"identifier": user.username, "password": PASSWORD})
+
+        assert answer.status_code == 401, answer.content
+        assert not pending(acme)
+
     def test_case_MT5_no_other_step_goes_around_it(self, acme, user, app):
         client, browser = acme.application(), acme.browser()
         place = browser.authorize(client).headers["Location"]
@@ -274,6 +292,37 @@ class TestTheSession:
             after = Session.objects.get()
         assert (after.pk, after.level) == (before.pk, 2)
         assert "mfa" in after.amr
+
+    def test_decision_M14_nor_does_one_for_a_request_that_demands_no_new_sign_in(self, acme, user, app):
+        browser = acme.browser()
+        place = browser.authorize(acme.application()).headers["Location"]
+        half(browser, user)
+        assert has_session(browser.post(TOTP, json={"code": app.code()}))
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=False)
+
+        assert has_session(browser.sign_in(user, interaction=query_of(place)["interaction"]))
+
+        with acme.active():
+            assert Session.objects.get().level == 2
+
+    @pytest.mark.parametrize("is_two_step", [True, False])
+    def test_decision_A1_the_entry_is_stored_with_the_sign_in(
+        self, acme, user, app, monkeypatch, is_two_step
+    ):
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=is_two_step)
+        before = len(audit_log.entries(acme))
+        after: list[int] = []
+        count = lambda *_: after.append(len(audit_log.entries(acme)))  # noqa: E731
+        monkeypatch.setattr(starting.metrics, "count_sign_in", count)
+        monkeypatch.setattr(starting.circumstances, "may_remember", count)
+
+        browser = Inside(acme)
+        answer = browser.send("/api/interaction/sign-in", {"identifier": user.username, "password": PASSWORD})
+
+        assert answer.status_code == 200, answer.content
+        assert after == [before + 1]
 
 
 class TestWithoutFactors:
