@@ -17,9 +17,10 @@ from interaction.experience import services as experience
 from interaction.verification import outgoing
 from tests.interaction.second_factor.test_recovery import issue, recover
 from tests.interaction.second_factor.test_remembered_browsers import is_asked, signed_out, trust
+from tests.interaction.test_notices import waits_for_nothing
 from tests.support import audit_log, management, second
 from tests.support.cast import PASSWORD, World
-from tests.support.codes import REGISTER, messages_to, new_email, new_phone
+from tests.support.codes import REGISTER, messages_to, new_email, new_phone, proven
 from tests.support.factors import TOTP, enrol, half, has_session, switch_on
 
 OFF = {
@@ -246,17 +247,28 @@ class TestTheNotice:
             experience.change({"account": {"sign_in_notice": False}})
         assert not is_asked(reachable.browser(), mailed)
 
-        assert notices_to(mailed.email, 0) == []
+        assert is_told_nothing(reachable, mailed.email)
 
     def test_decision_M36_not_after_a_registration(self, reachable):
         switch_on(reachable, "Totp")
-        fields = {"username": "new-here", "email": new_email(), "password": PASSWORD}
-        assert has_session(reachable.post(REGISTER, json=fields))
         with reachable.active():
-            user = User.objects.get(email=fields["email"])
-            assert user.login_count == 1
+            experience.change({"sign_up": {"identifiers": ["email"], "verify": True}})
+        browser, email = reachable.browser(), new_email()
+        proven(browser, email, "register")
 
-        assert notices_to(user.email, 0) == []
+        assert has_session(browser.post(REGISTER, json={"email": email, "password": PASSWORD}))
+
+        assert is_told_nothing(reachable, email)
+
+    def test_decision_M36_not_if_it_is_off_where_browsers_are_remembered(self, reachable, mailed):
+        switch_on(reachable, "Totp")
+        trust(reachable)
+        with reachable.active():
+            experience.change({"account": {"sign_in_notice": False}})
+
+        assert not is_asked(reachable.browser(), mailed)
+
+        assert is_told_nothing(reachable, mailed.email)
 
     def test_decision_M36_not_as_a_text_message(self, reachable):
         switch_on(reachable, "Totp")
@@ -264,7 +276,7 @@ class TestTheNotice:
 
         assert not is_asked(reachable.browser(), user)
 
-        assert notices_to(user.phone, 0) == []
+        assert is_told_nothing(reachable, user.phone)
 
     def test_decision_M54_the_old_address_is_told_for_a_week(self, reachable, mailed):
         old, new = mailed.email, new_email()
@@ -279,6 +291,13 @@ class TestTheNotice:
 
         assert len(notices_to(new, 2)) == 2
         assert len(notices_to(old, 1)) == 1
+
+
+def is_told_nothing(world, address):
+    """Whether no notice went to an address, once everything is sent."""
+    outgoing.send_due()
+    waits_for_nothing(world)
+    return notices_to(address, 0) == []
 
 
 def notices_to(address, number):
