@@ -225,6 +225,19 @@ class TestThePower:
 
 
 class TestTheSession:
+    @pytest.fixture
+    def entries_at_the_end(self, acme, monkeypatch):
+        """The keys of the audit entries of sign-ins, right after each is stored."""
+        found: list[list[str]] = []
+
+        def look(*_):
+            keys = [entry.key for entry in audit_log.entries(acme)]
+            found.append([key for key in keys if key.startswith(("SignIn.", "Register."))])
+
+        monkeypatch.setattr(starting.metrics, "count_sign_in", look)
+        monkeypatch.setattr(starting.circumstances, "may_remember", look)
+        return found
+
     def test_decision_M5_password_and_authenticator_are_two_factors(self, acme, user, app):
         browser = acme.browser()
         half(browser, user)
@@ -308,21 +321,25 @@ class TestTheSession:
 
     @pytest.mark.parametrize("is_two_step", [True, False])
     def test_decision_A1_the_entry_is_stored_with_the_sign_in(
-        self, acme, user, app, monkeypatch, is_two_step
+        self, acme, user, app, entries_at_the_end, is_two_step
     ):
         with acme.active():
             User.objects.filter(pk=user.pk).update(two_step=is_two_step)
-        before = len(audit_log.entries(acme))
-        after: list[int] = []
-        count = lambda *_: after.append(len(audit_log.entries(acme)))  # noqa: E731
-        monkeypatch.setattr(starting.metrics, "count_sign_in", count)
-        monkeypatch.setattr(starting.circumstances, "may_remember", count)
+        sent = {"identifier": user.username, "password": PASSWORD}
 
-        browser = Inside(acme)
-        answer = browser.send("/api/interaction/sign-in", {"identifier": user.username, "password": PASSWORD})
+        assert Inside(acme).send("/api/interaction/sign-in", sent).status_code == 200
 
-        assert answer.status_code == 200, answer.content
-        assert after == [before + 1]
+        assert entries_at_the_end == [["SignIn.FirstFactor" if is_two_step else "SignIn.Password"]]
+
+    def test_decision_A1_the_entry_of_a_registration_is_stored_with_its_first_factor(
+        self, acme, entries_at_the_end
+    ):
+        switch_on(acme, "Totp", policy="Mandatory")
+        sent = {"username": "new-here", "password": PASSWORD}
+
+        assert Inside(acme).send(codes.REGISTER, sent).status_code == 200
+
+        assert entries_at_the_end == [["Register.Username", "SignIn.FirstFactor"]]
 
 
 class TestWithoutFactors:
