@@ -168,6 +168,13 @@ class TestRemembering:
 
         assert browser.get(NEXT).json()["result"]["may_remember"] is True
 
+    def test_decision_M49_it_may_not_be_remembered_where_a_factor_is_set_up(self, acme, user):
+        trust(switch_on(acme, "Totp", policy="Mandatory"))
+
+        step = half(acme.browser(), user)["next"]
+
+        assert (step["step"], step["may_remember"]) == ("set_up", False)
+
     def test_decision_M49_a_session_that_is_stepped_up_is_asked_in_any_case(self, acme, user, app):
         with acme.active():
             User.objects.filter(pk=user.pk).update(two_step=False)
