@@ -158,12 +158,13 @@ class TestRisk:
         with acme.active():
             assert not SignInCountry.objects.exists()
 
-    def test_decision_M36_the_reason_stays_until_the_factor_is_proven(self, acme, user, app):
+    @pytest.mark.parametrize("change", [{"recent_failures": 50}, {"enabled": False}])
+    def test_decision_M36_the_reason_stays_until_the_factor_is_proven(self, acme, user, app, change):
         adapt(acme, recent_failures=1)
         acme.browser().sign_in(user, password="wrong 1 password")
         browser = acme.browser()
         half(browser, user)
-        adapt(acme, recent_failures=50)
+        adapt(acme, **change)
 
         assert browser.post("/api/interaction/mfa/skip", json={}).status_code == 403
         assert has_session(browser.post(TOTP, json={"code": app.code()}))
