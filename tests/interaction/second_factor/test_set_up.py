@@ -173,7 +173,7 @@ class TestMandatory:
         assert audit_log.last(strict, "SignIn.FirstFactor").payload["way"] == "register"
         assert audit_log.last(strict, "SignIn.Password").payload["factors"] == ["Totp"]
 
-    def test_decision_A1_a_new_user_who_sets_up_two_is_recorded_as_registered_once(self, acme):
+    def test_decision_A1_a_new_user_who_sets_up_two_factors_is_recorded_once(self, acme):
         passkeys.switch_on(acme, "Totp", "WebAuthn", policy="Mandatory")
         browser = acme.browser()
         place = browser.authorize(acme.application(), acr_values="phr").headers["Location"]
@@ -186,6 +186,7 @@ class TestMandatory:
         assert answer.json()["result"]["next"]["methods"] == [{"type": "WebAuthn"}], answer.text
         assert len(audit_log.entries(acme, "Register.Username")) == 1
         assert len(audit_log.entries(acme, "SignIn.FirstFactor")) == 2
+        assert not audit_log.entries(acme, "SignIn.Password")  # there is no session yet
 
 
 class TestWhoMay:
