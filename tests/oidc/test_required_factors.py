@@ -251,12 +251,6 @@ class TestRequests:
         assert has_session(answer)
         assert self.end(browser, answer)["error"] == "unmet_authentication_requirements"
 
-    def test_decision_M18_an_organization_that_does_not_require_it_asks_nobody(self, setting):
-        browser = setting.world.browser()
-        interaction = self.start(setting, browser, organization_id=setting.organization)
-
-        assert has_session(browser.sign_in(setting.user, interaction=interaction))
-
 
 class TestTokensOfApis:
     def test_decision_M19_case_MT30_a_family_of_level_1_gets_no_token(self, setting):
