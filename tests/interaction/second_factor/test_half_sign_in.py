@@ -2,10 +2,11 @@
 
 import pytest
 
+from identity.factors import metrics
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from identity.users.models import User
-from interaction.journeys.second_factor import starting
+from interaction.journeys.second_factor import circumstances, starting
 from interaction.pending_sign_ins.models import PendingSignIn
 from tests.support import audit_log, codes, factors
 from tests.support.cast import PASSWORD, query_of
@@ -234,8 +235,8 @@ class TestTheSession:
             keys = [entry.key for entry in audit_log.entries(acme)]
             found.append([key for key in keys if key.startswith(("SignIn.", "Register."))])
 
-        monkeypatch.setattr(starting.metrics, "count_sign_in", look)
-        monkeypatch.setattr(starting.circumstances, "may_remember", look)
+        monkeypatch.setattr(metrics, "count_sign_in", look)
+        monkeypatch.setattr(circumstances, "may_remember", look)
         return found
 
     def test_decision_M5_password_and_authenticator_are_two_factors(self, acme, user, app):
