@@ -54,6 +54,11 @@ class TestChanging:
         admin.patch(PATH, mfa={"factors": [], "policy": "NoPrompt"})
         assert Tenant.objects.get(pk=acme.tenant.pk).highest_level == 1
 
+    def test_decision_M4_passkeys_reach_the_level_of_what_resists_phishing(self, acme, admin):
+        result_of(admin.patch(PATH, mfa={"factors": ["Totp", "WebAuthn"]}))
+
+        assert Tenant.objects.get(pk=acme.tenant.pk).highest_level == 3
+
     @pytest.mark.parametrize(
         ("mfa", "said"),
         [

@@ -268,6 +268,14 @@ class TestRemoving:
         assert self.remove(acme, inside, password="wrong").status_code == 401
         assert self.remove(acme, inside, password=PASSWORD).status_code == 303
 
+    def join(self, acme, user):
+        """Make a user a member of an organization that requires two factors. Return its path in the API."""
+        admin = management.superuser(acme)
+        made = admin.created("/organizations", name="Clinic", is_mfa_required=True)
+        path = f"/organizations/{made['id']}"
+        result_of(admin.post(f"{path}/users", user_ids=[str(user.pk)]))
+        return admin, path
+
     def test_decision_M45_the_last_one_stays_where_a_policy_demands_one(self, acme, inside):
         switch_on(acme, "Totp", "BackupCode", policy="Mandatory")
 
@@ -283,16 +291,20 @@ class TestRemoving:
         self, acme, user, inside
     ):
         switch_on(acme, "Totp", organization_required_mfa_policy="Mandatory")
-        admin = management.superuser(acme)
-        made = admin.created("/organizations", name="Clinic", is_mfa_required=True)
-        path = f"/organizations/{made['id']}"
-        result_of(admin.post(f"{path}/users", user_ids=[str(user.pk)]))
+        admin, path = self.join(acme, user)
 
         answers = [self.remove(acme, inside), press(inside, SECURITY, two_step="off")]
 
         assert [answer.status_code for answer in answers] == [403, 403]
         assert "Switch off" not in inside.get(SECURITY).text
         result_of(admin.delete(f"{path}/users/{user.pk}"))
+        assert self.remove(acme, inside).status_code == 303
+
+    def test_decision_M45_that_of_a_member_goes_where_organizations_ask_for_their_tokens_only(
+        self, acme, user, inside
+    ):
+        self.join(acme, user)
+
         assert self.remove(acme, inside).status_code == 303
 
     def test_that_of_somebody_else_is_unknown(self, acme, rival, inside):

@@ -126,6 +126,22 @@ class TestBackupCodes:
         return browser.post(BACKUP, json={"code": code})
 
 
+class TestFirstFactor:
+    def test_a_code_proves_the_address_though_another_factor_is_asked_for(self, acme):
+        codes.reachable(switch_on(acme))
+        address = codes.new_email()
+        user = acme.user(email=address)
+        enrol(acme, user)
+        browser = acme.browser()
+
+        answer = codes.enter(browser, address, codes.sent(browser, address))
+
+        assert (answer.status_code, has_session(answer)) == (200, False)
+        with acme.active():
+            found = User.objects.get(pk=user.pk)
+        assert (found.email_verified, found.email_proven) == (True, True)
+
+
 class TestMailedCodes:
     def sent(self, browser, email, *, number=1):
         answer = browser.post(SEND, json={"type": EMAIL})

@@ -2,13 +2,14 @@
 
 import pytest
 
+from identity.factors import metrics
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from identity.users.models import User
-from interaction.journeys.second_factor import starting
+from interaction.journeys.second_factor import circumstances, starting
 from interaction.pending_sign_ins.models import PendingSignIn
 from tests.support import audit_log, codes, factors
-from tests.support.cast import PASSWORD
+from tests.support.cast import PASSWORD, query_of
 from tests.support.factors import (
     BACKUP,
     NEXT,
@@ -144,6 +145,24 @@ class TestThePower:
         with acme.active():
             assert Session.objects.filter(user=user).exists() is not is_asked
 
+    def test_case_MT4_a_password_that_changes_at_the_moment_of_the_first_factor_ends_it(
+        self, acme, user, app, monkeypatch
+    ):
+        decide = starting.find_need
+
+        def decide_and_change(*arguments):
+            need = decide(*arguments)
+            credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+            return need
+
+        monkeypatch.setattr(starting, "find_need", decide_and_change)
+
+        browser = Inside(acme)
+        answer = browser.send("/api/interaction/sign-in", {"identifier": user.username, "password": PASSWORD})
+
+        assert answer.status_code == 401, answer.content
+        assert not pending(acme)
+
     def test_case_MT5_no_other_step_goes_around_it(self, acme, user, app):
         client, browser = acme.application(), acme.browser()
         place = browser.authorize(client).headers["Location"]
@@ -207,6 +226,19 @@ class TestThePower:
 
 
 class TestTheSession:
+    @pytest.fixture
+    def entries_at_the_end(self, acme, monkeypatch):
+        """The keys of the audit entries of sign-ins, right after each is stored."""
+        found: list[list[str]] = []
+
+        def look(*_):
+            keys = [entry.key for entry in audit_log.entries(acme)]
+            found.append([key for key in keys if key.startswith(("SignIn.", "Register."))])
+
+        monkeypatch.setattr(metrics, "count_sign_in", look)
+        monkeypatch.setattr(circumstances, "may_remember", look)
+        return found
+
     def test_decision_M5_password_and_authenticator_are_two_factors(self, acme, user, app):
         browser = acme.browser()
         half(browser, user)
@@ -274,6 +306,41 @@ class TestTheSession:
             after = Session.objects.get()
         assert (after.pk, after.level) == (before.pk, 2)
         assert "mfa" in after.amr
+
+    def test_decision_M14_nor_does_one_for_a_request_that_demands_no_new_sign_in(self, acme, user, app):
+        browser = acme.browser()
+        place = browser.authorize(acme.application()).headers["Location"]
+        half(browser, user)
+        assert has_session(browser.post(TOTP, json={"code": app.code()}))
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=False)
+
+        assert has_session(browser.sign_in(user, interaction=query_of(place)["interaction"]))
+
+        with acme.active():
+            assert Session.objects.get().level == 2
+
+    @pytest.mark.parametrize("is_two_step", [True, False])
+    def test_decision_A1_the_entry_is_stored_with_the_sign_in(
+        self, acme, user, app, entries_at_the_end, is_two_step
+    ):
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=is_two_step)
+        sent = {"identifier": user.username, "password": PASSWORD}
+
+        assert Inside(acme).send("/api/interaction/sign-in", sent).status_code == 200
+
+        assert entries_at_the_end == [["SignIn.FirstFactor" if is_two_step else "SignIn.Password"]]
+
+    def test_decision_A1_the_entry_of_a_registration_is_stored_with_its_first_factor(
+        self, acme, entries_at_the_end
+    ):
+        switch_on(acme, "Totp", policy="Mandatory")
+        sent = {"username": "new-here", "password": PASSWORD}
+
+        assert Inside(acme).send(codes.REGISTER, sent).status_code == 200
+
+        assert entries_at_the_end == [["Register.Username", "SignIn.FirstFactor"]]
 
 
 class TestWithoutFactors:

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from identity.factors.models import Authenticator, BackupCode, RecoveryGrant
 from identity.sessions.models import Session
+from interaction.pending_sign_ins.models import PendingSignIn
 from tests.support import audit_log, codes, factors, management, operators
 from tests.support.cast import PASSWORD
 from tests.support.factors import (
@@ -93,6 +94,18 @@ class TestUse:
         with acme.active():
             assert not Session.objects.exists()
             assert Authenticator.objects.count() == 1  # the old one stays until there is a new one
+
+    def test_the_sign_in_keeps_the_time_of_its_first_factor(self, acme, admin, user, app):
+        code = issue(admin, user)
+        browser = acme.browser()
+        half(browser, user)
+        at = timezone.now() - timedelta(minutes=5)
+        with acme.active():
+            PendingSignIn.objects.update(auth_time=at)
+
+        assert recover(browser, code).status_code == 200
+
+        assert [row.auth_time for row in factors.pending(acme)] == [at]
 
     def test_without_the_first_factor_it_is_worth_nothing(self, acme, admin, user, app):
         code = issue(admin, user)

@@ -135,6 +135,15 @@ class TestUse:
         end = browser.get(done.json()["result"]["redirect_to"]).headers["Location"]
         assert client.redeem(query_of(end)["code"]).status_code == 200
 
+    def test_decision_M36_it_is_no_risk_because_a_new_factor_is_asked_for_anyhow(self, acme, admin, user):
+        with acme.active():
+            experience.change({"adaptive_mfa": {"enabled": True, "new_browser": True}})
+
+        answer = recover(acme.browser(), user, issue(admin, user))
+
+        assert answer.json()["result"]["next"]["reasons"] == ["person"]
+        assert not audit_log.entries(acme, "Risk.Detected")
+
     def test_a_factor_that_a_request_demands_besides_is_set_up_beside_the_new_one(self, acme, admin, user):
         browser, client, device = acme.browser(), acme.application(), passkeys.device()
         asked = browser.authorize(client, claims=json.dumps(ESSENTIAL)).headers["Location"]

@@ -20,11 +20,12 @@ from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import circumstances, starting
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
-from tests.support import audit_log, management
-from tests.support.cast import query_of
+from tests.support import audit_log, management, passkeys
+from tests.support.cast import PASSWORD, query_of
 from tests.support.factors import (
     BACKUP,
     NEXT,
+    SKIP,
     TOTP,
     enrol,
     give_backup_codes,
@@ -34,6 +35,7 @@ from tests.support.factors import (
 )
 from tests.support.forms import forms
 from tests.support.management import result_of
+from tests.test_query_budgets import Inside
 
 MINE = "/api/my-account/trusted-devices"
 
@@ -100,6 +102,42 @@ class TestRemembering:
         entry = audit_log.last(acme, "SignIn.Password")
         assert (entry.payload["remembered"], entry.payload["factors"]) == (True, [])
 
+    def test_decision_M35_nor_is_the_factor_asked_for_in_a_request_of_an_application(self, acme, user, app):
+        browser = signed_out(remembering(acme, user, app))
+        place = browser.authorize(acme.application()).headers["Location"]
+
+        answer = browser.sign_in(user, interaction=query_of(place)["interaction"])
+
+        assert has_session(answer)
+
+    def test_decision_M35_a_session_of_two_factors_is_not_of_a_remembered_browser(self, acme, user, app):
+        browser, device = signed_out(remembering(acme, user, app)), passkeys.device()
+        passkeys.switch_on(acme, "Totp")
+        passkeys.enrol(acme, user, device)
+
+        assert has_session(passkeys.use(browser, device))
+
+        with acme.active():
+            session = Session.objects.latest("updated_at")
+        assert (session.level, session.remembered) == (3, False)
+        assert audit_log.last(acme, "SignIn.Passkey").payload["remembered"] is False
+
+    def test_decision_M35_a_policy_that_has_asked_still_asks_if_the_browser_is_remembered_meanwhile(
+        self, acme, user, app
+    ):
+        browser = acme.browser()
+        half(browser, user)
+        with_cookie(browser, known(remembering(acme, user, app)))
+
+        assert browser.get(NEXT).json()["result"]["step"] == "second_factor"
+        assert browser.post(SKIP, json={}).status_code == 403
+
+    def test_a_tenant_without_factors_records_no_browser(self, acme, user):
+        assert has_session(acme.browser().sign_in(user))
+
+        with acme.active():
+            assert not KnownBrowser.objects.exists()
+
     def test_decision_M35_nothing_is_remembered_unless_asked(self, acme, user, app):
         browser = acme.browser()
         half(browser, user)
@@ -129,6 +167,13 @@ class TestRemembering:
         half(browser, user)
 
         assert browser.get(NEXT).json()["result"]["may_remember"] is True
+
+    def test_decision_M49_it_may_not_be_remembered_where_a_factor_is_set_up(self, acme, user):
+        trust(switch_on(acme, "Totp", policy="Mandatory"))
+
+        step = half(acme.browser(), user)["next"]
+
+        assert (step["step"], step["may_remember"]) == ("set_up", False)
 
     def test_decision_M49_a_session_that_is_stepped_up_is_asked_in_any_case(self, acme, user, app):
         with acme.active():
@@ -343,6 +388,26 @@ class TestRaces:
 
             with pytest.raises(credentials.FactorsChanged):
                 circumstances.check(user, judged, here, visit)
+
+    def test_decision_M62_so_is_one_that_is_forgotten_after_the_sign_in_was_judged(
+        self, acme, user, app, monkeypatch
+    ):
+        cookie = known(remembering(acme, user, app))
+        decide = starting.find_need
+
+        def decide_and_forget(*arguments):
+            need = decide(*arguments)
+            browsers.forget_all(User.objects.get(pk=user.pk))
+            return need
+
+        monkeypatch.setattr(starting, "find_need", decide_and_forget)
+        browser = Inside(acme)
+        browser.http.cookies[cookie.name] = cookie.value
+
+        answer = browser.send("/api/interaction/sign-in", {"identifier": user.username, "password": PASSWORD})
+
+        assert answer.status_code == 200, answer.content
+        assert answer.json()["result"]["next"]["step"] == "second_factor"
 
 
 class TestDemands:

@@ -7,16 +7,20 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from audit.models import Entry
 from identity.factors import countries
-from identity.users import credentials
+from identity.factors.models import SignInCountry
+from identity.users import credentials, typed
 from identity.users import services as users
 from identity.users.models import FormerEmail, User
 from interaction.experience import services as experience
 from interaction.verification import outgoing
+from tests.interaction.second_factor.test_recovery import issue, recover
 from tests.interaction.second_factor.test_remembered_browsers import is_asked, signed_out, trust
-from tests.support import audit_log, second
-from tests.support.cast import World
-from tests.support.codes import messages_to, new_email
+from tests.interaction.test_notices import waits_for_nothing
+from tests.support import audit_log, management, second
+from tests.support.cast import PASSWORD, World
+from tests.support.codes import REGISTER, messages_to, new_email, new_phone, proven
 from tests.support.factors import TOTP, enrol, half, has_session, switch_on
 
 OFF = {
@@ -105,12 +109,62 @@ class TestRisk:
 
         assert half(acme.browser(), user)["next"]["reasons"] == ["risk:recent_failures"]
 
-    def test_decision_M36_the_reason_stays_until_the_factor_is_proven(self, acme, user, app):
+    def test_decision_M36_only_failed_sign_ins_of_the_user_count(self, acme, user, app):
+        adapt(acme, recent_failures=1)
+        acme.browser().sign_in(acme.user(), password="wrong 1 password")
+        taken = acme.post(REGISTER, json={"username": user.username, "password": PASSWORD})
+        assert taken.status_code == 400
+
+        assert not is_asked(acme.browser(), user)
+
+    @pytest.mark.parametrize(("hours", "counts"), [(23, True), (25, False)])
+    def test_decision_M36_failures_count_for_a_day(self, acme, user, app, hours, counts):
+        adapt(acme, recent_failures=1)
+        with acme.active():
+            [key] = typed.get_subject([user]).identifier_keys
+        Entry.objects.create(
+            tenant_id=acme.tenant.pk,
+            key="SignIn.Password",
+            payload={"result": "failed"},
+            identifier_key=key,
+            created_at=timezone.now() - timedelta(hours=hours),
+        )
+
+        assert is_asked(acme.browser(), user) is counts
+
+    def test_decision_M36_a_risk_is_recorded_once_in_a_sign_in(self, acme, user, app):
+        code = issue(management.superuser(acme), user)
+        adapt(acme, new_browser=True)
+        browser = acme.browser()
+        half(browser, user)
+
+        assert not has_session(recover(browser, code))
+
+        assert len(audit_log.entries(acme, "Risk.Detected")) == 1
+
+    def test_decision_M36_a_usual_sign_in_leaves_no_entry_of_a_risk(self, acme, user, app):
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=True)
+
+        half(acme.browser(), user)
+
+        assert not audit_log.entries(acme, "Risk.Detected")
+
+    def test_decision_M36_where_no_country_is_known_none_is_stored(self, acme, user, app):
+        adapt(acme, new_country=True)
+
+        assert not is_asked(acme.browser(), user)
+
+        with acme.active():
+            assert not SignInCountry.objects.exists()
+
+    @pytest.mark.parametrize("change", [{"recent_failures": 50}, {"enabled": False}])
+    def test_decision_M36_the_reason_stays_until_the_factor_is_proven(self, acme, user, app, change):
         adapt(acme, recent_failures=1)
         acme.browser().sign_in(user, password="wrong 1 password")
         browser = acme.browser()
         half(browser, user)
-        adapt(acme, recent_failures=50)
+        adapt(acme, **change)
 
         assert browser.post("/api/interaction/mfa/skip", json={}).status_code == 403
         assert has_session(browser.post(TOTP, json={"code": app.code()}))
@@ -146,6 +200,14 @@ class TestCountries:
         assert not is_asked(self.at(acme, proxied, "DE"), user)
 
         assert not is_asked(self.at(acme, proxied, "FR"), user)
+
+    def test_decision_M36_no_country_is_stored_while_it_is_off(self, acme, user, app, proxied):
+        trust(acme)
+
+        assert not is_asked(self.at(acme, proxied, "DE"), user)
+
+        with acme.active():
+            assert not SignInCountry.objects.exists()
 
     def test_decision_M36_a_country_is_believed_from_a_proxy_only(self, acme, user, app):
         adapt(acme, new_country=True)
@@ -186,7 +248,36 @@ class TestTheNotice:
             experience.change({"account": {"sign_in_notice": False}})
         assert not is_asked(reachable.browser(), mailed)
 
-        assert notices_to(mailed.email, 0) == []
+        assert is_told_nothing(reachable, mailed.email)
+
+    def test_decision_M36_not_after_a_registration(self, reachable):
+        switch_on(reachable, "Totp")
+        with reachable.active():
+            experience.change({"sign_up": {"identifiers": ["email"], "verify": True}})
+        browser, email = reachable.browser(), new_email()
+        proven(browser, email, "register")
+
+        assert has_session(browser.post(REGISTER, json={"email": email, "password": PASSWORD}))
+
+        assert is_told_nothing(reachable, email)
+
+    def test_decision_M36_not_if_it_is_off_where_browsers_are_remembered(self, reachable, mailed):
+        switch_on(reachable, "Totp")
+        trust(reachable)
+        with reachable.active():
+            experience.change({"account": {"sign_in_notice": False}})
+
+        assert not is_asked(reachable.browser(), mailed)
+
+        assert is_told_nothing(reachable, mailed.email)
+
+    def test_decision_M36_not_as_a_text_message(self, reachable):
+        switch_on(reachable, "Totp")
+        user = reachable.user(phone=new_phone(), phone_verified=True)
+
+        assert not is_asked(reachable.browser(), user)
+
+        assert is_told_nothing(reachable, user.phone)
 
     def test_decision_M54_the_old_address_is_told_for_a_week(self, reachable, mailed):
         old, new = mailed.email, new_email()
@@ -201,6 +292,13 @@ class TestTheNotice:
 
         assert len(notices_to(new, 2)) == 2
         assert len(notices_to(old, 1)) == 1
+
+
+def is_told_nothing(world, address):
+    """Whether no notice went to an address, once everything is sent."""
+    outgoing.send_due()
+    waits_for_nothing(world)
+    return notices_to(address, 0) == []
 
 
 def notices_to(address, number):

@@ -9,8 +9,8 @@ from identity.factors import backup_codes
 from identity.factors.models import Authenticator, BackupCode
 from identity.sessions.models import Session
 from identity.users.models import User
-from tests.support import audit_log, authenticator, codes, factors
-from tests.support.cast import PASSWORD
+from tests.support import audit_log, authenticator, codes, factors, passkeys
+from tests.support.cast import PASSWORD, query_of
 from tests.support.factors import (
     BACKUP,
     NEXT,
@@ -39,9 +39,9 @@ def strict(acme):
     return switch_on(acme, "Totp", "BackupCode", policy="Mandatory")
 
 
-def begin(browser):
+def begin(browser, **fields):
     """Get a secret, and return its authenticator with the sealed secret."""
-    answer = browser.post(SET_UP, json={})
+    answer = browser.post(SET_UP, json=fields)
     assert answer.status_code == 200, answer.text
     offer = answer.json()["result"]
     return App(offer["secret"]), offer["enrolment"]
@@ -172,6 +172,21 @@ class TestMandatory:
         assert audit_log.last(strict, "Register.Username").payload["result"] == "success"
         assert audit_log.last(strict, "SignIn.FirstFactor").payload["way"] == "register"
         assert audit_log.last(strict, "SignIn.Password").payload["factors"] == ["Totp"]
+
+    def test_decision_A1_a_new_user_who_sets_up_two_factors_is_recorded_once(self, acme):
+        passkeys.switch_on(acme, "Totp", "WebAuthn", policy="Mandatory")
+        browser = acme.browser()
+        place = browser.authorize(acme.application(), acr_values="phr").headers["Location"]
+        interaction = {"interaction": query_of(place)["interaction"]}
+        browser.post(codes.REGISTER, json={"username": "new-here", "password": PASSWORD, **interaction})
+        app, enrolment = begin(browser, **interaction)
+
+        answer = browser.post(SET_UP_VERIFY, json={"enrolment": enrolment, "code": app.code(), **interaction})
+
+        assert answer.json()["result"]["next"]["methods"] == [{"type": "WebAuthn"}], answer.text
+        assert len(audit_log.entries(acme, "Register.Username")) == 1
+        assert len(audit_log.entries(acme, "SignIn.FirstFactor")) == 2
+        assert not audit_log.entries(acme, "SignIn.Password")  # there is no session yet
 
 
 class TestWhoMay:

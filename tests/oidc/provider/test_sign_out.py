@@ -7,6 +7,7 @@ import pytest
 from database import ids
 from identity.sessions.models import Session
 from oidc.applications.models import Application
+from oidc.keys import services as keys
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
 from oidc.provider import id_token_hint, sign_out, tokens
@@ -62,6 +63,17 @@ class TestHint:
         token = sign()
         with acme.active():
             SigningKey.objects.all().delete()
+
+        with pytest.raises(Forged):
+            read(acme, token)
+
+    def test_case_E11_of_a_deleted_key_is_forged_though_it_was_read_before(self, acme, sign):
+        token = sign()
+        read(acme, token)
+        with acme.active():
+            signed = SigningKey.objects.get()
+            keys.rotate()
+            signed.delete()
 
         with pytest.raises(Forged):
             read(acme, token)
