@@ -9,9 +9,10 @@ import jwt
 import pytest
 from django.conf import settings
 
+from identity.resources.models import Resource
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest
 from tests.support import cast
-from tests.support.authorize import asks_for, is_answered, is_sent_back, parked
+from tests.support.authorize import asks_for, is_answered, is_refused, is_sent_back, parked
 from tests.support.cast import signed_in
 
 
@@ -92,6 +93,21 @@ class TestResume:
         assert sorted(answer.status_code for answer in answers) == [303] + [400] * 7
         with acme.active():
             assert AuthorizationCode.objects.count() == 1
+
+    def test_what_is_refused_by_now_is_told_to_the_application_once(self, acme):
+        client, browser = acme.application(), acme.browser()
+        with acme.active():
+            resource = Resource.objects.create(name="Orders", indicator="https://orders.example")
+        interaction = asks_for("sign-in", browser.authorize(client, resource=resource.indicator), acme)
+        with acme.active():
+            resource.delete()
+
+        first = browser.get(f"/oidc/authorize/{interaction}")
+        second = browser.get(f"/oidc/authorize/{interaction}")
+
+        is_refused(first, client, "invalid_target")
+        assert second.status_code == 400
+        assert parked(acme) == 0
 
     def test_waits_an_hour_and_no_longer(self, acme):
         client, user = acme.application(), acme.user()
