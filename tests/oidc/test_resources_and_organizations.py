@@ -176,6 +176,16 @@ class TestUserTokens:
 
         assert [answer["scope"] for answer in answers] == ["openid offline_access"] * 2
 
+    def test_a_permission_may_be_called_like_a_scope_that_is_newer(self, setting, client):
+        permission = setting.admin.created("/organization-permissions", name="roles")["id"]
+        held = f"/organization-roles/{setting.organization_role['id']}/scopes"
+        result_of(setting.admin.put(held, scope_ids=[permission]))
+        tokens = client.tokens_for(setting.user, scope="openid offline_access")
+
+        answer = client.refresh(tokens["refresh_token"], organization_id=setting.organization["id"])
+
+        assert answer.json()["scope"] == "openid offline_access roles"
+
     def test_decision_O4_the_new_refresh_token_is_bound_to_no_organization(
         self, acme, setting, client, tokens
     ):
@@ -295,6 +305,17 @@ class TestUserinfo:
             "organizations": [organization],
             "organization_roles": [f"{organization}:editor"],
         }
+
+    def test_tells_no_organization_of_other_users(self, setting, client):
+        admin = setting.admin
+        other = admin.created("/organizations", name="Other")["id"]
+        users = [str(setting.world.user().pk)]
+        result_of(admin.post(f"/organizations/{other}/users", user_ids=users))
+        token = client.tokens_for(setting.user, scope="openid urn:service:scope:organizations")
+
+        told = client.userinfo(token["access_token"]).json()
+
+        assert told["organizations"] == [setting.organization["id"]]
 
     def test_tells_the_organization_of_the_token_as_of_now(self, setting, client, tokens):
         organization = setting.organization["id"]
