@@ -419,6 +419,7 @@ class TestMachineTokens:
         assert claims_of(plain["access_token"])["organization_id"] == organization
         assert targeted["scope"] == "delete"
         assert claims_of(targeted["access_token"])["aud"] == INDICATOR
+        assert (plain["expires_in"], targeted["expires_in"]) == (3600, 600)
 
 
 class TestThirdParties:
