@@ -272,6 +272,14 @@ class TestAChangeBetweenTwoRefreshes:
 
         assert refresh.refusal() == (401, "invalid_client")
 
+    def test_of_the_first_secret_alone_refuses_the_old_one(self, here, refresh):
+        """The version of the application stays the same."""
+        with here.active():
+            rows = Application.objects.filter(pk=refresh.client.application.pk)
+            rows.update(secret_digest=client_secrets.new_secret()[1])
+
+        assert refresh.refusal() == (401, "invalid_client")
+
     @pytest.mark.parametrize("ends_by", ["deletion", "time"])
     def test_of_a_further_secret_refuses_it(self, here, refresh, ends_by):
         row = Application.objects.get
