@@ -248,6 +248,17 @@ class TestAChangeBetweenTwoRefreshes:
 
         assert refresh.refusal() == REFUSED
 
+    def test_of_the_tenants_absolute_lifetime_passes_all_steps_once(self, here, refresh):
+        with here.active():
+            oidc_settings.change({"refresh_token_absolute_seconds": 90_000})
+
+        seen = []
+        for _ in range(2):
+            refresh()
+            seen.append(refresh.is_planned)
+
+        assert seen == [False, True]
+
     def test_of_the_tenants_lifetimes_is_in_the_row(self, here, refresh):
         with here.active():
             oidc_settings.change({"refresh_token_idle_seconds": 3600})
