@@ -415,6 +415,18 @@ class TestARefreshTokenThatIsNotTheNewest:
         assert refresh.refusal(other.tokens["refresh_token"]) == REFUSED
         assert other()
 
+    def test_of_another_public_application_is_refused(self, here, user):
+        """Nothing but its application tells its family from those of the plan."""
+        both = [
+            Refreshing(client, user, auth=None, client_id=client.client_id)
+            for client in (here.application("Native"), here.application("Native"))
+        ]
+        for _ in range(2):
+            both[0]()
+
+        assert both[0].is_planned
+        assert both[0].refusal(both[1].tokens["refresh_token"]) == REFUSED
+
     def test_of_another_tenant_is_refused(self, here, refresh):
         rival = SurfacesWorld.of(cast.new_world("Rival"))
         rival.get("/.well-known/openid-configuration")
