@@ -206,6 +206,26 @@ class TestPage:
         ] * 2
         assert {entry.payload["error"] for entry in shown} == {"no_access"}
 
+    def test_a_refusal_after_the_sign_in_is_audited(self, acme, wiki):
+        user, browser = acme.user(), acme.browser()
+        interaction = asks_for("sign-in", browser.authorize(wiki), acme)
+
+        browser.get(browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"])
+
+        (entry,) = entries(acme, "Application.Refuse")
+        assert (entry.user_id, entry.application_id) == (str(user.pk), str(wiki.application.pk))
+
+    def test_no_refusal_is_audited_of_a_user_who_may(self, acme, wiki, role):
+        user, browser = acme.user(), acme.browser()
+        give(acme, user, role)
+        interaction = asks_for("sign-in", browser.authorize(wiki), acme)
+        onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
+
+        is_answered(browser.get(onward), wiki)
+        is_answered(browser.authorize(wiki), wiki)
+
+        assert entries(acme, "Application.Refuse") == []
+
 
 class TestSilently:
     def test_decision_Q11_none_is_access_denied_at_once(self, acme, wiki):

@@ -73,6 +73,11 @@ class TestRedeem:
         assert "refresh_token" not in tokens
         assert tokens["scope"] == "openid"
 
+    def test_an_application_that_may_not_refresh_need_not_ask_for_it(self, acme):
+        client = acme.application(grant_types=["authorization_code"])
+
+        assert client.tokens_for(acme.user(), scope="openid")["scope"] == "openid"
+
     def test_decision_O7_issues_no_family_when_the_grant_was_taken_away_before_the_exchange(self, acme):
         client = acme.application()
         code = acme.browser().code_for(client, acme.user())

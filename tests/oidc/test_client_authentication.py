@@ -243,6 +243,15 @@ class TestMalformedHeader:
         assert refusal(answer) == (401, "invalid_client")
         assert answer.headers["WWW-Authenticate"].startswith("Basic ")
 
+    @pytest.mark.parametrize("scheme", ["Bearer ", "Digest ", "Basic" + " " * 4_096])
+    def test_case_C07_proves_nothing_with_the_right_secret(self, acme, endpoint, scheme):
+        machine = acme.application("MachineToMachine")
+        credentials = base64.b64encode(":".join(machine.basic).encode()).decode()
+
+        answer = present(acme, endpoint, headers={"Authorization": f"{scheme}{credentials}"})
+
+        assert refusal(answer) == (401, "invalid_client")
+
     @pytest.mark.parametrize(
         "raw",
         [

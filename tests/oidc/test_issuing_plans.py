@@ -219,7 +219,8 @@ class TestACondition:
     def test_is_needed(self, here, machine, monkeypatch, condition):
         with here.active():
             api = resources.create(name="API", indicator="https://api.example")
-            scope = resources.add_scope(api.pk, name="read")
+            other = resources.create(name="Of the same version", indicator="https://other.example")
+            scope, _ = [resources.add_scope(each.pk, name="read") for each in (api, other)]
             role = Role.objects.create(name="Robot", type=Role.Type.MACHINE)
             assignments.replace(roles.SCOPES, role.pk, [str(scope.pk)])
             if condition.startswith("_has_same"):

@@ -248,6 +248,17 @@ class TestAChangeBetweenTwoRefreshes:
 
         assert refresh.refusal() == REFUSED
 
+    def test_of_the_tenants_absolute_lifetime_passes_all_steps_once(self, here, refresh):
+        with here.active():
+            oidc_settings.change({"refresh_token_absolute_seconds": 90_000})
+
+        seen = []
+        for _ in range(2):
+            refresh()
+            seen.append(refresh.is_planned)
+
+        assert seen == [False, True]
+
     def test_of_the_tenants_lifetimes_is_in_the_row(self, here, refresh):
         with here.active():
             oidc_settings.change({"refresh_token_idle_seconds": 3600})
@@ -269,6 +280,14 @@ class TestAChangeBetweenTwoRefreshes:
     def test_of_the_first_secret_refuses_the_old_one(self, here, refresh):
         with here.active():
             applications.rotate_secret(Application.objects.get(pk=refresh.client.application.pk))
+
+        assert refresh.refusal() == (401, "invalid_client")
+
+    def test_of_the_first_secret_alone_refuses_the_old_one(self, here, refresh):
+        """The version of the application stays the same."""
+        with here.active():
+            rows = Application.objects.filter(pk=refresh.client.application.pk)
+            rows.update(secret_digest=client_secrets.new_secret()[1])
 
         assert refresh.refusal() == (401, "invalid_client")
 
@@ -395,6 +414,18 @@ class TestARefreshTokenThatIsNotTheNewest:
 
         assert refresh.refusal(other.tokens["refresh_token"]) == REFUSED
         assert other()
+
+    def test_of_another_public_application_is_refused(self, here, user):
+        """Nothing but its application tells its family from those of the plan."""
+        both = [
+            Refreshing(client, user, auth=None, client_id=client.client_id)
+            for client in (here.application("Native"), here.application("Native"))
+        ]
+        for _ in range(2):
+            both[0]()
+
+        assert both[0].is_planned
+        assert both[0].refusal(both[1].tokens["refresh_token"]) == REFUSED
 
     def test_of_another_tenant_is_refused(self, here, refresh):
         rival = SurfacesWorld.of(cast.new_world("Rival"))

@@ -111,6 +111,42 @@ class TestUserTokens:
 
         assert answer["scope"].split() == ["openid", "write"]
 
+    def test_decision_O4_a_choice_of_scopes_that_no_role_grants_brings_none(self, setting, client, tokens):
+        answer = client.refresh(tokens["refresh_token"], resource=INDICATOR, scope="openid delete").json()
+
+        assert answer["scope"] == "openid"
+
+    def test_decision_O4_roles_of_other_members_and_other_apis_bring_nothing(self, setting, client, tokens):
+        admin, organization = setting.admin, setting.organization["id"]
+        permission = admin.created("/organization-permissions", name="doc:delete")["id"]
+        owner = admin.created("/organization-roles", name="owner")["id"]
+        result_of(admin.put(f"/organization-roles/{owner}/scopes", scope_ids=[permission]))
+        deletes = [setting.scopes["delete"]]
+        result_of(admin.put(f"/organization-roles/{owner}/resource-scopes", scope_ids=deletes))
+        other = str(setting.world.user().pk)
+        result_of(admin.post(f"/organizations/{organization}/users", user_ids=[other]))
+        its_roles = f"/organizations/{organization}/users/{other}/roles"
+        result_of(admin.put(its_roles, organization_role_ids=[owner]))
+        api = admin.created("/resources", name="Stock", indicator="https://stock.example")["id"]
+        count = admin.created(f"/resources/{api}/scopes", name="count")["id"]
+        held = f"/organization-roles/{setting.organization_role['id']}/resource-scopes"
+        result_of(admin.put(held, scope_ids=[setting.scopes["write"], count]))
+
+        alone = client.refresh(tokens["refresh_token"], organization_id=organization).json()
+        at_api = client.refresh(
+            alone["refresh_token"], organization_id=organization, resource=INDICATOR
+        ).json()
+
+        assert {"doc:edit", "doc:delete"} & {*alone["scope"].split()} == {"doc:edit"}
+        assert {"write", "delete", "count"} & {*at_api["scope"].split()} == {"write"}
+
+    def test_decision_O3_an_organization_of_other_users_is_refused(self, setting, client):
+        tokens = client.tokens_for(setting.world.user())
+
+        answer = client.refresh(tokens["refresh_token"], organization_id=setting.organization["id"])
+
+        assert answer.json()["error"] == "invalid_request"
+
     def test_decision_O3_a_refresh_that_names_no_scope_keeps_the_choice_of_the_first_request(
         self, setting, client
     ):
@@ -139,6 +175,16 @@ class TestUserTokens:
         ]
 
         assert [answer["scope"] for answer in answers] == ["openid offline_access"] * 2
+
+    def test_a_permission_may_be_called_like_a_scope_that_is_newer(self, setting, client):
+        permission = setting.admin.created("/organization-permissions", name="roles")["id"]
+        held = f"/organization-roles/{setting.organization_role['id']}/scopes"
+        result_of(setting.admin.put(held, scope_ids=[permission]))
+        tokens = client.tokens_for(setting.user, scope="openid offline_access")
+
+        answer = client.refresh(tokens["refresh_token"], organization_id=setting.organization["id"])
+
+        assert answer.json()["scope"] == "openid offline_access roles"
 
     def test_decision_O4_the_new_refresh_token_is_bound_to_no_organization(
         self, acme, setting, client, tokens
@@ -260,6 +306,17 @@ class TestUserinfo:
             "organization_roles": [f"{organization}:editor"],
         }
 
+    def test_tells_no_organization_of_other_users(self, setting, client):
+        admin = setting.admin
+        other = admin.created("/organizations", name="Other")["id"]
+        users = [str(setting.world.user().pk)]
+        result_of(admin.post(f"/organizations/{other}/users", user_ids=users))
+        token = client.tokens_for(setting.user, scope="openid urn:service:scope:organizations")
+
+        told = client.userinfo(token["access_token"]).json()
+
+        assert told["organizations"] == [setting.organization["id"]]
+
     def test_tells_the_organization_of_the_token_as_of_now(self, setting, client, tokens):
         organization = setting.organization["id"]
         token = client.refresh(tokens["refresh_token"], organization_id=organization).json()["access_token"]
@@ -318,6 +375,9 @@ class TestMachineTokens:
 
         assert answer["scope"] == "read"
 
+    def test_case_C12_gets_none_if_it_names_only_such_scopes(self, robot):
+        assert self.ask(robot, scope="write", resource=INDICATOR).json()["scope"] == ""
+
     def test_case_F14_asking_for_all_is_not_having_it(self, acme, setting, robot):
         answer = self.ask(robot, scope="all", resource=f"urn:service:management-api:{acme.tenant.pk}").json()
 
@@ -359,6 +419,7 @@ class TestMachineTokens:
         assert claims_of(plain["access_token"])["organization_id"] == organization
         assert targeted["scope"] == "delete"
         assert claims_of(targeted["access_token"])["aud"] == INDICATOR
+        assert (plain["expires_in"], targeted["expires_in"]) == (3600, 600)
 
 
 class TestThirdParties:

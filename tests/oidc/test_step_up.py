@@ -250,6 +250,13 @@ class TestASignIn:
 
 
 class TestAWish:
+    def test_beside_a_weaker_demand_is_asked_too(self, acme, client, browser, app):
+        interaction = ask(browser, client, acr_values=TWO, claims=essential(ONE))
+
+        answer = browser.post(SKIP, json={"interaction": interaction})
+
+        assert told(client, resume(browser, answer))["acr"] == ONE
+
     def test_decision_M39_of_a_session_may_be_skipped(self, acme, client, browser, app):
         interaction = ask(browser, client, acr_values=TWO)
 

@@ -94,7 +94,8 @@ class TestOverview:
         assert "Organizations" not in browser.get("/account").text
         with acme.active():
             home = Organization.objects.create(name="Home <b>")
-            Organization.objects.create(name="Strangers")
+            other = Organization.objects.create(name="Strangers")
+            Membership.objects.create(organization=other, user=acme.user())
             Membership.objects.create(organization=home, user=User.objects.get(pk=user.pk))
 
         page = browser.get("/account")

@@ -209,6 +209,17 @@ class TestP16:
         assert '<html lang="ar" dir="rtl">' in answer.text
         assert "<bdi>rp.example</bdi>" in answer.text
 
+    def test_decision_P16_the_page_speaks_the_language_that_the_person_chose(self, acme):
+        client, user, browser = acme.application(), acme.user(), acme.browser()
+        asked = browser.authorize(client, response_mode="form_post", ui_locales="de")
+        interaction = asks_for("sign-in", asked, acme)
+        browser.get(f"/sign-in?interaction={interaction}&ui_locales=ar")
+
+        answer = browser.get(browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"])
+
+        assert is_posted(answer, client)
+        assert '<html lang="ar" dir="rtl">' in answer.text
+
     @pytest.mark.parametrize("mode", ["form_post ", "FORM_POST", "form_post.jwt", "form_post,query"])
     def test_decision_P16_nothing_like_it_is_taken_for_it(self, acme, mode):
         client = acme.application()

@@ -14,6 +14,7 @@ from tests.support import forgery
 from tests.support.authorize import asks_for, is_answered, is_refused, parked
 from tests.support.cast import signed_in
 from tests.support.forms import form
+from tests.support.third_parties import consent_page, press
 
 
 def foreign_token() -> str:
@@ -63,6 +64,14 @@ class TestIdTokenHint:
         answer = browser.authorize(client, prompt="none", id_token_hint=f"subject:{user.pk}")
 
         is_refused(answer, client, "login_required")
+
+    def test_that_is_empty_asks_for_no_sign_in_after_consent(self, acme):
+        client = acme.application(is_third_party=True)
+        browser, _ = signed_in(acme)
+
+        said = press(browser, consent_page(browser, client, id_token_hint=""))
+
+        assert "code" in said
 
     def test_and_a_login_hint_may_both_be_sent(self, acme):
         client, user = acme.application(), acme.user()

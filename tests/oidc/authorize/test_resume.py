@@ -9,10 +9,13 @@ import jwt
 import pytest
 from django.conf import settings
 
+from identity.resources.models import Resource
+from oidc.grants import codes, requests
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest
 from tests.support import cast
-from tests.support.authorize import asks_for, is_answered, is_sent_back, parked
+from tests.support.authorize import asks_for, is_answered, is_refused, is_sent_back, parked
 from tests.support.cast import signed_in
+from tests.support.in_process import InProcessWorld
 
 
 class TestResume:
@@ -92,6 +95,41 @@ class TestResume:
         assert sorted(answer.status_code for answer in answers) == [303] + [400] * 7
         with acme.active():
             assert AuthorizationCode.objects.count() == 1
+
+    def test_issues_no_code_when_another_request_was_answered_meanwhile(self, acme, monkeypatch):
+        here = InProcessWorld.of(acme)
+        client, user, browser = here.application(), here.user(), here.browser()
+        interaction = asks_for("sign-in", browser.authorize(client), here)
+        onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
+        issue = codes.issue
+
+        def issue_late(**bound):
+            requests.finish(bound["pending_request"])
+            return issue(**bound)
+
+        monkeypatch.setattr(codes, "issue", issue_late)
+
+        answer = browser.get(onward)
+
+        assert answer.status_code == 400
+        assert "This sign-in has expired" in answer.text
+        with acme.active():
+            assert not AuthorizationCode.objects.exists()
+
+    def test_what_is_refused_by_now_is_told_to_the_application_once(self, acme):
+        client, browser = acme.application(), acme.browser()
+        with acme.active():
+            resource = Resource.objects.create(name="Orders", indicator="https://orders.example")
+        interaction = asks_for("sign-in", browser.authorize(client, resource=resource.indicator), acme)
+        with acme.active():
+            resource.delete()
+
+        first = browser.get(f"/oidc/authorize/{interaction}")
+        second = browser.get(f"/oidc/authorize/{interaction}")
+
+        is_refused(first, client, "invalid_target")
+        assert second.status_code == 400
+        assert parked(acme) == 0
 
     def test_waits_an_hour_and_no_longer(self, acme):
         client, user = acme.application(), acme.user()

@@ -28,6 +28,16 @@ class TestSuccess:
 
         assert jwt.decode(tokens["id_token"], options={"verify_signature": False})["sub"] == str(user.pk)
 
+    def test_of_a_link_on_another_site_is_answered_at_once(self, acme):
+        client = acme.application()
+        browser, _ = signed_in(acme)
+
+        answer = browser.get(
+            "/oidc/authorize", params=client.request(), headers={"Sec-Fetch-Site": "cross-site"}
+        )
+
+        is_answered(answer, client)
+
     def test_needs_no_state_and_then_echoes_none(self, acme):
         client = acme.application()
         browser, _ = signed_in(acme)

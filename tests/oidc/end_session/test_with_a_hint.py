@@ -67,6 +67,14 @@ class TestWithAHint:
         is_sent_to(answer, HOME, state=STATE)
         assert not here.is_signed_in()
 
+    def test_decision_O11_a_link_on_another_site_signs_out_at_once(self, here):
+        sent = {"id_token_hint": here.hint, "post_logout_redirect_uri": HOME, "state": STATE}
+
+        answer = here.browser.get(PATH, params=sent, headers={"Sec-Fetch-Site": "cross-site"})
+
+        is_sent_to(answer, HOME, state=STATE)
+        assert not here.is_signed_in()
+
     def test_decision_O11_a_client_id_that_agrees_changes_nothing(self, here):
         answer = here.end(
             id_token_hint=here.hint, client_id=here.client.client_id, post_logout_redirect_uri=HOME
