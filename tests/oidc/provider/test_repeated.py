@@ -30,6 +30,7 @@ def test_a_form_is_read_and_can_be_read_again(form_type):
 
     sent = repeated.read(request)
 
+    assert sent is not None
     assert (sent.client_id, sent.secret) == ("robot", "secret")
     assert request["wsgi.input"].read() == BODY
 
