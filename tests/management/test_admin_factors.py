@@ -142,11 +142,11 @@ class TestThePolicy:
 
     def test_decision_M15_members_of_strict_organizations_are_counted(self, acme, operator):
         factors.switch_on(acme, "Totp")
-        member, _ = acme.user(), acme.user()
+        member, other = acme.user(), acme.user()
         admin = management.superuser(acme)
-        for name in ("Clinic", "Bank"):
-            made = admin.created("/organizations", name=name, is_mfa_required=True)
-            result_of(admin.post(f"/organizations/{made['id']}/users", user_ids=[str(member.pk)]))
+        for name, strict, user in (("Clinic", True, member), ("Bank", True, member), ("Club", False, other)):
+            made = admin.created("/organizations", name=name, is_mfa_required=strict)
+            result_of(admin.post(f"/organizations/{made['id']}/users", user_ids=[str(user.pk)]))
 
         self.save(
             operator, acme, factors=["Totp"], policy="NoPrompt", social="ask",

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from identity.core import tenancy
 from identity.users import services as users
+from oidc.applications import services as applications
 from oidc.applications.models import Application
 from oidc.grants import consents
 from oidc.grants.models import Consent, ConsentTarget, RefreshFamily
@@ -72,6 +73,23 @@ def test_decision_N2_a_family_of_0_1_0_is_older_than_a_new_consent(acme, estate,
         RefreshFamily.objects.update(consent_id=None, created_at=family.created_at - timedelta(days=1))
 
     assert client.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+@pytest.mark.parametrize(("scope", "status"), [("openid", 200), ("openid email", 400)])
+def test_decision_N2_a_family_from_when_it_was_a_first_party_needs_consent_to_its_scopes(
+    acme, estate, client, scope, status
+):
+    connect(estate.browser(), client, scope="openid offline_access")
+    change(client, is_third_party=False)
+    tokens = client.tokens_for(estate.user, scope=f"{scope} offline_access")
+    change(client, is_third_party=True)
+
+    assert client.refresh(tokens["refresh_token"]).status_code == status
+
+
+def change(client, **fields):
+    with client.world.active():
+        applications.change(Application.objects.get(pk=client.application.pk), fields)
 
 
 def test_a_node_of_0_1_0_that_deletes_a_consent_deletes_its_targets(acme, estate, client):

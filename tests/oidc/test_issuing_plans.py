@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
 import httpx
 import pytest
@@ -28,8 +29,8 @@ from oidc.applications import bindings, client_secrets
 from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationSecret
 from oidc.keys import services as keys
-from oidc.keys import usage
-from oidc.keys.models import SigningKeyUsage
+from oidc.keys import signing, usage
+from oidc.keys.models import SigningKey, SigningKeyUsage
 from oidc.provider.token import plan_conditions, plan_store
 from tests.support import cast, comparison
 from tests.support.cast import RelyingParty
@@ -132,6 +133,16 @@ class TestAPlan:
             assert plan_store._plans, "the plan stays"
             row = SigningKeyUsage.objects.get()
         assert row.expires_at.timestamp() >= claims_of(answer.json()["access_token"])["exp"]
+
+    def test_writes_nothing_if_the_key_cannot_sign(self, here, machine, monkeypatch):
+        send(machine)
+        monkeypatch.setattr(signing, "load", mock.Mock(side_effect=SigningKey.DoesNotExist))
+        with here.active():
+            before = Entry.objects.count()
+
+            assert send(machine).status_code == 500
+
+            assert Entry.objects.count() == before
 
     @pytest.mark.parametrize("more", [{}, {"resource": "https://api.example"}, {"scope": "read"}])
     def test_covers_roles_and_resources(self, here, machine, more):

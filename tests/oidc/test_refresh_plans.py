@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db.models import F
+from django.test import override_settings
 from django.utils import timezone
 
 from audit.models import Entry
@@ -514,6 +516,17 @@ class TestMemory:
 
         assert answer.status_code == 200
         assert plan_store._plans == {}
+
+    def test_a_secret_that_is_stored_with_an_older_key_makes_one_after_it_is_renewed(self, here, user):
+        refresh = Refreshing(here.application(), user)
+
+        with override_settings(ENCRYPTION_KEYS={"00000000": bytes(32)} | settings.ENCRYPTION_KEYS):
+            refresh()
+            assert plan_store._plans == {}
+            refresh()
+            refresh()
+
+        assert refresh.is_planned
 
 
 def test_the_server_of_the_run_has_compared_refreshes_with_all_steps(acme):

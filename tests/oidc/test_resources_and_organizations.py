@@ -186,6 +186,17 @@ class TestUserTokens:
 
         assert answer.json()["scope"] == "openid offline_access roles"
 
+    def test_a_choice_of_such_a_permission_brings_no_other(self, setting, client):
+        names = ("roles", "doc:print")
+        ids = [setting.admin.created("/organization-permissions", name=name)["id"] for name in names]
+        held = f"/organization-roles/{setting.organization_role['id']}/scopes"
+        result_of(setting.admin.put(held, scope_ids=ids))
+        tokens = client.tokens_for(setting.user, scope="openid offline_access roles")
+
+        answer = client.refresh(tokens["refresh_token"], organization_id=setting.organization["id"])
+
+        assert answer.json()["scope"] == "openid offline_access roles"
+
     def test_decision_O4_the_new_refresh_token_is_bound_to_no_organization(
         self, acme, setting, client, tokens
     ):

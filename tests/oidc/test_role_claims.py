@@ -190,6 +190,28 @@ class TestResources:
         assert claims_of(consented["access_token"])["roles"] == ["Editor"]
         assert "groups" not in claims_of(consented["access_token"])
 
+    def test_decision_P13_a_permission_called_like_the_scope_is_no_consent_to_it(self, acme):
+        estate = third_parties.Estate(acme)
+        hospital = estate.organization("Hospital", {"roles": "", "see": ""})
+        client = acme.application(is_third_party=True)
+        tokens = third_parties.connect(
+            estate.browser(), client, scope="openid offline_access", organization_id=hospital
+        )
+
+        answer = client.refresh(tokens["refresh_token"], organization_id=hospital).json()
+
+        assert answer["scope"] == "openid offline_access see"
+        assert "roles" not in client.userinfo(answer["access_token"]).json()
+
+    def test_decision_P13_an_api_may_call_a_scope_like_it(self, acme):
+        estate = third_parties.Estate(acme)
+        payroll = estate.api("Payroll", {"roles": "", "read": ""})
+        client = acme.application(is_third_party=True)
+
+        tokens = third_parties.connect(estate.browser(), client, scope="openid", resource=payroll)
+
+        assert tokens["scope"] == "openid read roles"
+
 
 def test_decision_P13_a_third_party_needs_consent_to_the_scopes(acme, ada):
     client, browser = acme.application(is_third_party=True), acme.browser()
