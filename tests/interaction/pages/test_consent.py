@@ -72,16 +72,19 @@ class TestConsent:
         assert "code" in query_of(elsewhere.authorize(client, scope="openid email").headers["Location"])
 
     @pytest.mark.parametrize(
-        ("uri", "refusal"),
+        ("kind", "uri", "refusal"),
         [
-            ("com.example.app:/cb", "interaction_required"),
-            ("http://127.0.0.1/cb", "consent_required"),
-            ("https://rp.example/cb", None),
+            ("Native", "com.example.app:/cb", "interaction_required"),
+            ("Native", "http://127.0.0.1/cb", "consent_required"),
+            ("Native", "https://rp.example/cb", None),
+            ("Traditional", "http://127.0.0.1/cb", None),
         ],
     )
-    def test_decision_O9_a_program_that_nothing_proves_is_asked_about_each_time(self, acme, uri, refusal):
+    def test_decision_O9_a_program_that_nothing_proves_is_asked_about_each_time(
+        self, acme, kind, uri, refusal
+    ):
         """RFC 8252 section 8.6."""
-        client = acme.application("Native", redirect_uris=[uri], is_third_party=True)
+        client = acme.application(kind, redirect_uris=[uri], is_third_party=True)
         browser, _ = signed_in(acme)
         allowed = followed(browser, form(opened(browser, client)).submit(browser, choice="allow"))
 

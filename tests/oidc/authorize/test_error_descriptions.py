@@ -14,7 +14,7 @@ from oidc.provider.authorization import refusals
 from oidc.provider.authorization.checks import PARAMETERS
 from oidc.provider.errors import OAuthError
 from tests.support.authorize import DESCRIPTION, is_refused, is_sent_back
-from tests.support.cast import signed_in
+from tests.support.cast import query_of, signed_in
 
 ROOT = Path(__file__).parents[3]
 # Both are names of parameters that the endpoint knows.
@@ -143,3 +143,13 @@ class TestDecisionQ19:
             "login_required",
             "the user must sign in for this request",
         )
+
+    def test_decision_Q19_somebody_else_who_signed_in_is_told(self, acme):
+        client, (browser, other) = acme.application(), signed_in(acme)
+        hint = client.tokens_for(acme.user())["id_token"]
+        page = query_of(browser.authorize(client, id_token_hint=hint).headers["Location"])
+
+        onward = browser.sign_in(other, interaction=page["interaction"]).json()["result"]["redirect_to"]
+
+        said = is_sent_back(browser.get(onward), client)
+        assert said["error_description"] == "another user signed in than the request names"

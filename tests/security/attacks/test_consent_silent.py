@@ -50,6 +50,18 @@ class TestContinue:
         code = press(browser, page, "continue")["code"]
         assert native.redeem(code).status_code == 200
 
+    def test_decision_N9_the_page_cannot_be_skipped_by_going_on(self, browser, native):
+        waiting = browser.authorize(native).headers["Location"]
+
+        answer = browser.get(f"/oidc/authorize/{query_of(waiting)['interaction']}")
+
+        assert answer.headers["Location"] == waiting
+
+    def test_decision_N9_whoever_is_not_signed_in_is_said_to_be_so(self, acme, native):
+        silent = acme.browser().authorize(native, prompt="none")
+
+        assert query_of(silent.headers["Location"])["error"] == "login_required"
+
     def test_decision_N9_each_request_has_its_own_page(self, browser, native):
         press(browser, browser.get(browser.authorize(native).headers["Location"]), "continue")
 
