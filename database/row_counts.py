@@ -3,6 +3,9 @@
 On PostgreSQL the number is the sum of several rows, the shards, so that writers do not wait for each other. A
 statement updates any shard that is not locked, or inserts another. There are at most as many shards as there
 were concurrent writers. The audit log has a watermark instead: see ``audit.counting``.
+
+The number can also be stored for each day, so that a page far from both ends of a list is found without
+reading the rows before it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +24,7 @@ DECLARE
     change record;
     sign int := CASE TG_OP WHEN 'DELETE' THEN -1 ELSE 1 END;
 BEGIN
-    FOR change IN SELECT {by}, count(*) AS found FROM changed GROUP BY {by} LOOP
+    FOR change IN SELECT {values}, count(*) AS found FROM changed GROUP BY {by} LOOP
         UPDATE {shards} SET {number} = {number} + sign * change.found WHERE id = (
             SELECT id FROM {shards} WHERE {of_change} LIMIT 1 FOR UPDATE SKIP LOCKED);
         IF NOT FOUND THEN
@@ -61,7 +64,13 @@ _SQLITE: Final = (
     DELETE FROM {shards} WHERE {of_parent}; END""",
 )
 
-_COUNT: Final = "INSERT INTO {shards} ({by}, {number}) SELECT {by}, count(*) FROM {counted} GROUP BY {by}"
+_COUNT: Final = "INSERT INTO {shards} ({by}, {number}) SELECT {values}, count(*) FROM {counted} GROUP BY {by}"
+
+# The UTC day of a row's time.
+_DAYS: Final = {
+    "postgresql": "({row}{time} AT TIME ZONE 'UTC')::date",
+    "sqlite": "date({row}{time})",
+}
 
 _ENDINGS: Final = {
     "postgresql": ("insert", "delete", "truncate", "forget"),
@@ -74,7 +83,8 @@ class RowCount(Triggers):
     """The stored number of rows in table ``counted`` for each row in table ``parent``.
 
     It is the sum of column ``number`` in table ``shards``. ``by`` maps the columns that refer to the parent,
-    in both tables, to columns of the parent.
+    in both tables, to columns of the parent. If ``day_of`` names a time of the counted table that never
+    changes, each day has a number, and column ``day`` of ``shards`` is its UTC day.
     """
 
     counted: str
@@ -82,6 +92,7 @@ class RowCount(Triggers):
     number: str
     parent: str
     by: Mapping[str, str]
+    day_of: str = ""
 
     @property
     def table(self) -> str:
@@ -101,9 +112,9 @@ class RowCount(Triggers):
         """Create the triggers and count the existing rows in one transaction."""
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
-                cursor.execute(self._filled(statement))
-            cursor.execute(self._filled("DELETE FROM {shards}"))
-            cursor.execute(self._filled(_COUNT))
+                cursor.execute(self._filled(statement, connection.vendor))
+            cursor.execute(self._filled("DELETE FROM {shards}", connection.vendor))
+            cursor.execute(self._filled(_COUNT, connection.vendor))
 
     def warnings(self, databases: Sequence[str] | None, what: str, check_id: str) -> list[CheckMessage]:
         """Return a warning for each database that lacks triggers. ``what`` names the rows for operators."""
@@ -119,20 +130,32 @@ class RowCount(Triggers):
 
     @property
     def _name(self) -> str:
-        return f"{self.counted}_count"
+        return f"{self.counted}_{'day_' if self.day_of else ''}count"
 
-    def _filled(self, statement: str) -> str:
+    def _filled(self, statement: str, vendor: str) -> str:
+        columns = [*self.by, *(["day"] if self.day_of else [])]
         return statement.format(
             name=self._name,
             counted=self.counted,
             shards=self.shards,
             number=self.number,
             parent=self.parent,
-            by=", ".join(self.by),
-            **{f"{row}_by": ", ".join(f"{row}.{column}" for column in self.by) for row in ("change", "new")},
-            **{
-                f"of_{row}": " AND ".join(f"{column} = {row}.{column}" for column in self.by)
-                for row in ("change", "new", "old")
-            },
+            by=", ".join(columns),
+            values=", ".join(f"{value} AS {column}" for column, value in self._values("", vendor).items()),
+            change_by=", ".join(f"change.{column}" for column in columns),
+            of_change=" AND ".join(f"{column} = change.{column}" for column in columns),
+            new_by=", ".join(self._values("NEW.", vendor).values()),
+            of_new=self._matching("NEW.", vendor),
+            of_old=self._matching("OLD.", vendor),
             of_parent=" AND ".join(f"{column} = OLD.{of_parent}" for column, of_parent in self.by.items()),
         )
+
+    def _values(self, row: str, vendor: str) -> dict[str, str]:
+        """Return an expression of a counted row for each column by which the shards are divided."""
+        values = {column: f"{row}{column}" for column in self.by}
+        if self.day_of:
+            values["day"] = _DAYS[vendor].format(row=row, time=self.day_of)
+        return values
+
+    def _matching(self, row: str, vendor: str) -> str:
+        return " AND ".join(f"{column} = {value}" for column, value in self._values(row, vendor).items())

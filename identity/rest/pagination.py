@@ -66,10 +66,11 @@ class EnvelopePagination(BasePagination):
         total = count(queryset)
         if total is None:
             return self._count_and_read(queryset)
+        seek_hint = getattr(view, "seek_hint", None)
         if isinstance(queryset, BoundListQuery):
-            page = self._page_of_query(queryset, total)
+            page = self._page_of_query(queryset, total, seek_hint)
         else:
-            page = self._page_of_queryset(queryset, total, getattr(view, "seek_hint", None))
+            page = self._page_of_queryset(queryset, total, seek_hint)
         return list(page)[::-1] if self.is_backwards else list(page)
 
     def window(self, queryset: QuerySet[Any, T], request: Request) -> QuerySet[Any, T]:
@@ -106,26 +107,31 @@ class EnvelopePagination(BasePagination):
         start, stop = self._bounds(total)
         if start == stop:
             return queryset.none()
-        hint = seek_hint(queryset, self._start, total) if seek_hint and start >= _VERY_FAR else None
-        if hint is not None:
-            queryset, skipped = hint
-            start, stop, self.is_backwards = skipped, skipped + stop - start, False
-        if self.is_backwards:
-            queryset = queryset.reverse()
+        queryset, start, stop = self._nearest(queryset, start, stop, total, seek_hint)
         if start < _FAR:
             return queryset[start:stop]
         # The index of the order contains the ids, so the table is read only for the rows of the page.
         return queryset.filter(pk__in=queryset.values("pk")[start:stop])
 
-    def _page_of_query(self, query: BoundListQuery, total: int) -> Iterable[Any]:
+    def _nearest(
+        self, queryset: QuerySet[Any, T], start: int, stop: int, total: int, seek_hint: Any
+    ) -> tuple[QuerySet[Any, T], int, int]:
+        """Return the query with the page's bounds that skips the fewest rows, by the view's hint if that helps."""
+        hint = seek_hint(queryset, self._start, total) if seek_hint and start >= _VERY_FAR else None
+        if hint is not None and hint[1] < start:
+            self.is_backwards = False
+            older, skipped = hint
+            return older, skipped, skipped + stop - start
+        return queryset.reverse() if self.is_backwards else queryset, start, stop
+
+    def _page_of_query(self, query: BoundListQuery, total: int, seek_hint: Any) -> Iterable[Any]:
         start, stop = self._bounds(total)
         if start == stop:
             return ()
         if start < _FAR:
             return query.slice(start, stop, is_backwards=self.is_backwards)
-        rows, keys = query.rows(), query.keys()
-        if self.is_backwards:
-            rows, keys = rows.reverse(), keys.reverse()
+        keys, start, stop = self._nearest(query.keys(), start, stop, total, seek_hint)
+        rows = query.rows().reverse() if self.is_backwards else query.rows()
         return rows.filter(pk__in=keys.values("pk")[start:stop])
 
     def _count_and_read(self, queryset: QuerySet[Any]) -> list[Any]:

@@ -13,4 +13,5 @@ class UsersConfig(AppConfig):
         """Create the counting triggers after every migrate, and register their check."""
         from identity.users import checks, row_counts  # noqa: F401, PLC0415 - models are ready only now
 
-        post_migrate.connect(row_counts.USERS.after_migrate, sender=self)
+        for count in (row_counts.USERS, row_counts.USERS_BY_DAY):
+            post_migrate.connect(count.after_migrate, sender=self)

@@ -1,4 +1,4 @@
-"""The check that the triggers of the stored number of users exist."""
+"""The check that the triggers of the stored numbers of users exist."""
 
 from collections.abc import Sequence
 
@@ -9,5 +9,8 @@ from identity.users import row_counts
 
 @register("doctor")
 def users_are_counted(*, databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
-    """Return a warning if a trigger is missing from the table of users."""
-    return row_counts.USERS.warnings(databases, "users", "users.W001")
+    """Return a warning for each number whose triggers are missing from the table of users."""
+    return [
+        *row_counts.USERS.warnings(databases, "users", "users.W001"),
+        *row_counts.USERS_BY_DAY.warnings(databases, "users by day", "users.W001"),
+    ]

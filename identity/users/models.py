@@ -156,3 +156,18 @@ class UserCount(CounterShard):
 
     def __str__(self) -> str:
         return f"{self.tenant_id}: {self.users}"
+
+
+class UserDayCount(CounterShard):
+    """A shard of the number of a tenant's users who were created on a UTC day: see ``row_counts``."""
+
+    day = models.DateField()
+    users = models.BigIntegerField()
+
+    objects = TenantManager()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "day"], name="user_count_of_day")]
+
+    def __str__(self) -> str:
+        return f"{self.users} on {self.day}"

@@ -94,6 +94,11 @@ class UserViewSet(CrudViewSet):
         """Return an expression for the stored number of users."""
         return row_counts.user_count_expression()
 
+    def seek_hint(self, users: QuerySet[Any], skipped: int, total: int) -> tuple[QuerySet[Any], int] | None:
+        """Return the users of earlier days, among them those of the page, and the number to skip there."""
+        start = None if self.query_filters() else row_counts.find_page_start(skipped, total)
+        return start and (users.filter(created_at__lt=start[0]), start[1])
+
     def perform_create(self, fields: Row) -> UUID:
         """Create a user."""
         caller: Any = self.request.user

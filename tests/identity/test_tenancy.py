@@ -12,16 +12,13 @@ from audit import context
 from audit.models import Entry
 from database import ids
 from identity.core import tenancy
-from identity.core.models import Link, TenantManager, TenantModel
-from identity.organizations.models import MemberCount
-from identity.users.models import User, UserCount
+from identity.core.models import CounterShard, Link, TenantManager, TenantModel
+from identity.users.models import User
 from oidc.applications.models import Application
 from tests.support import cast, independent
 from tests.support.independent import bearer
 
-TENANT_MODELS = [
-    model for model in apps.get_models() if issubclass(model, TenantModel | Link | UserCount | MemberCount)
-]
+TENANT_MODELS = [model for model in apps.get_models() if issubclass(model, TenantModel | Link | CounterShard)]
 OURS = [
     model
     for model in apps.get_models()

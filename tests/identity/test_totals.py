@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
@@ -12,17 +13,28 @@ from django.db import connection, transaction
 from identity.core import tenancy
 from identity.tenants import services as tenants
 from identity.users import checks, row_counts
-from identity.users.models import User, UserCount
+from identity.users.models import User, UserCount, UserDayCount
 from tests.support import management
 from tests.support.cast import World
 from tests.support.management import result_of
 from tests.support.threads import at_once, rounds
 
 WRITERS = 6
+NUMBERS = (row_counts.USERS, row_counts.USERS_BY_DAY)
+
+
+MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
+
+DAY = "(created_at AT TIME ZONE 'UTC')::date" if connection.vendor == "postgresql" else "date(created_at)"
 
 
 def people(number: int) -> list[User]:
-    return [User(username=name, username_key=name) for name in (secrets.token_hex(8) for _ in range(number))]
+    names = [secrets.token_hex(8) for _ in range(number)]
+    times = [MIDNIGHT - timedelta(hours=8 * place + 1) for place in range(number)]  # three a day
+    return [
+        User(username=name, username_key=name, created_at=moment)
+        for name, moment in zip(names, times, strict=True)
+    ]
 
 
 def add(world: World, number: int = 1) -> list[User]:
@@ -47,6 +59,47 @@ def agree() -> None:
             " GROUP BY tenant_id HAVING sum(n) <> 0"
         )
         assert cursor.fetchall() == []
+        cursor.execute(
+            f"SELECT tenant_id, day, sum(n) FROM (SELECT tenant_id, day, users AS n FROM users_userdaycount"
+            f" UNION ALL SELECT tenant_id, {DAY}, -count(*) FROM users_user GROUP BY 1, 2) AS both_ways"
+            " GROUP BY tenant_id, day HAVING sum(n) <> 0"
+        )
+        assert cursor.fetchall() == []
+
+
+class TestByDay:
+    def test_a_page_starts_at_the_end_of_a_day(self, acme, rival):
+        add(acme, 12)
+        add(rival, 5)
+
+        with acme.active():
+            newest_first = list(User.objects.order_by("-created_at"))
+            for skipped in range(12):
+                found = row_counts.find_page_start(skipped, 12)
+                assert (found is None) is (skipped < 3)
+                if found:
+                    older = [user for user in newest_first if user.created_at < found[0]]
+                    assert older[found[1] :] == newest_first[skipped:]
+                    assert found[1] < 3
+
+    def test_numbers_that_do_not_add_up_are_not_used(self, acme):
+        add(acme, 12)
+
+        with acme.active():
+            assert row_counts.find_page_start(6, 12) is not None
+            assert row_counts.find_page_start(6, 13) is None
+
+    def test_a_time_counts_for_its_day_in_utc(self, acme):
+        with acme.active():
+            eastern = datetime.fromisoformat("2026-03-02T03:00:00+09:00")  # the day before, in UTC
+            User.objects.create(username="east", username_key="east", created_at=eastern)
+            with connection.cursor() as cursor:
+                if connection.vendor == "postgresql":
+                    cursor.execute("SET LOCAL timezone = 'Asia/Tokyo'")
+                User.objects.create(username="far", username_key="far", created_at=eastern)
+
+            assert {str(row.day) for row in UserDayCount.objects.all()} == {"2026-03-01"}
+        agree()
 
 
 class TestExactly:
@@ -108,6 +161,7 @@ class TestExactly:
 
         with tenancy.using(tenancy.EVERYWHERE):
             assert not UserCount.objects.filter(tenant_id=gone).exists()
+            assert not UserDayCount.objects.filter(tenant_id=gone).exists()
         agree()
 
     def test_the_list_tells_it_at_once(self, acme):
@@ -175,15 +229,19 @@ class TestAtOnce:
         with acme.active():
             # A writer takes a row that nobody has. Not seeing one of a moment ago, it makes another.
             assert UserCount.objects.count() <= 3 * WRITERS
+            assert UserDayCount.objects.filter(day=MIDNIGHT - timedelta(days=1)).count() <= 3 * WRITERS
 
 
 class TestTriggers:
     @pytest.fixture(autouse=True)
     def _always_there_again(self, address) -> Iterator[None]:
         yield
-        row_counts.USERS.install(connection)
+        for count in NUMBERS:
+            count.install(connection)
 
-    @pytest.mark.parametrize("name", sorted(row_counts.USERS.names(connection.vendor)))
+    @pytest.mark.parametrize(
+        "name", sorted(name for count in NUMBERS for name in count.names(connection.vendor))
+    )
     def test_one_that_is_missing_is_told_and_made_again(self, acme, name):
         add(acme, 2)
         table = "tenants_tenant" if name.endswith("forget") else "users_user"
@@ -200,6 +258,7 @@ class TestTriggers:
 
         assert checks.users_are_counted(databases=["default"]) == []
         assert total(acme) == 5
+        agree()
 
     @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no TRUNCATE")
     def test_nobody_is_left_when_the_table_was_emptied(self, acme):
@@ -208,5 +267,6 @@ class TestTriggers:
             cursor.execute("SET LOCAL lock_timeout = '5s'")
             cursor.execute("TRUNCATE users_user CASCADE")
             assert total(acme) == 0
+            agree()
             transaction.set_rollback(True)
         assert total(acme) == 2

@@ -43,13 +43,13 @@ class Reader:
         return result if "data" in result else result | {"data": result["result"]}
 
 
-def named(number: int) -> User:
+def named(number: int, apart: timedelta = timedelta(minutes=1)) -> User:
     name = f"person{number:05}"
     return User(
         username=name,
         username_key=name,
         search_text=f"{name}\n{secrets.token_hex(8)}@example.com\n\n",
-        created_at=timezone.now() - timedelta(minutes=number),
+        created_at=timezone.now() - number * apart,
         is_suspended=number % 200 == 0,
     )
 
@@ -62,7 +62,7 @@ def estate(address: str) -> tuple[World, dict[str, str]]:
     """A tenant with lists of some length, and where they are."""
     world = cast.new_world("Long")
     with world.active():
-        people = User.objects.bulk_create(named(number) for number in range(ROWS))
+        people = User.objects.bulk_create(named(number, timedelta(hours=7)) for number in range(ROWS))
         organization = Organization.objects.create(name="All of them")
         Membership.objects.bulk_create(Membership(organization=organization, user=user) for user in people)
     Entry.objects.bulk_create(
@@ -90,6 +90,7 @@ def estate(address: str) -> tuple[World, dict[str, str]]:
 def test_pages_from_both_ends_are_parts_of_one_list(estate, monkeypatch, name, size, far):
     world, paths = estate
     monkeypatch.setattr(pagination, "_FAR", far)
+    monkeypatch.setattr(pagination, "_VERY_FAR", far)
     path, _, query = paths[name].partition("?")
     given = dict([query.split("=")]) if query else {}
     token = None
@@ -240,6 +241,24 @@ def test_no_list_reads_or_sorts_a_whole_table(crowded, path, query):
 
     assert found
     assert [wrong(plan) for plan in found if wrong(plan)] == []
+
+
+@on_postgresql
+@pytest.mark.parametrize("page", [LAST // 2 - 70, LAST // 2, LAST // 2 + 70])
+def test_a_page_in_the_middle_of_the_users_skips_less_than_a_day(crowded, page):
+    reader = Reader(crowded)
+    with CaptureQueriesContext(connection) as captured:
+        assert len(reader.page("/users", page=page)["data"]) == 20
+
+    skipping = [
+        node["Actual Rows"]
+        for plan in plans([asked["sql"] for asked in captured])
+        for node in nodes(plan)
+        if node["Node Type"] == "Index Only Scan"
+    ]
+
+    assert skipping
+    assert max(skipping) <= 24 * 60 + 20  # one a minute
 
 
 @on_postgresql

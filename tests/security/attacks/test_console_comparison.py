@@ -28,8 +28,8 @@ _FOLLOWS: Final = frozenset(
 # Tables that no administrator edits: what stands in them follows from what does.
 _KEPT_BY_US: Final = (
     "audit.", "limits.", "sessions.", "verification.", "upgrades.", "contenttypes.", "auth.",
-    "applications.ApplicationOrigin", "users.UserCount", "organizations.MemberCount", "migrations.", "keys.",
-    "identity_sessions.", "grants.",
+    "applications.ApplicationOrigin", "users.UserCount", "users.UserDayCount", "organizations.MemberCount",
+    "migrations.", "keys.", "identity_sessions.", "grants.",
 )  # fmt: skip
 _CALLED: Final = {
     "sealed_config": "config",

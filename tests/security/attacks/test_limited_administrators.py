@@ -23,7 +23,13 @@ _GIVEN_TO_SUPPORT = {
     *("DELETE /users/:pk/grants", "DELETE /users/:pk/grants/:grant_pk"),
     "DELETE /users/:pk/locks",
 }
-_PEOPLE = {"users.User", "users.UserCount", "identity_sessions.Session", "grants.RefreshFamily"}
+_PEOPLE = {
+    "users.User",
+    "users.UserCount",
+    "users.UserDayCount",
+    "identity_sessions.Session",
+    "grants.RefreshFamily",
+}
 _TYPED = {"username": "eve", "password": "correct horse battery", "name": "Eve", "email": "eve@eve.example"}
 
 
