@@ -6,9 +6,13 @@ import pytest
 
 from tests.support.high_availability import install, recipe, wait_until
 from tests.support.installation import no_second_branch, nothing_is_lost
-from tests.support.witness import UNAVAILABLE
+from tests.support.witness import OK, UNAVAILABLE, Witness
 
 _PROMISE = 30
+_LOAD = 0.5  # of the capacity
+_THREADS = 4  # of each program
+_MEASURED_SECONDS = 15
+_WRITERS = ("refreshing", "signing_in", "creating", "asking_for_tokens")
 
 
 @pytest.mark.usefixtures("database")
@@ -39,3 +43,49 @@ def test_fault_HA_the_primary_dies_twice_and_no_acknowledged_write_is_lost(measu
         assert seen.recovery(ended) == 0
         nothing_is_lost(seen, installation.query)
         no_second_branch(seen)
+
+
+@pytest.mark.usefixtures("database")
+def test_fault_HA_the_primary_dies_at_half_of_the_capacity(measured):
+    """The capacity is what the same programs reach without a pause, on the same machine."""
+    with recipe() as made:
+        installation = install(made)
+        installation.serve(WEB_CONCURRENCY="1")
+        installation.serve(WEB_CONCURRENCY="1")
+        seen = installation.witness()
+        seen.pause = 0
+        programs = (seen.refreshing, seen.signing_in, seen.creating, seen.asking_for_tokens)
+        with seen.going(*programs, each=_THREADS):
+            capacity = _rate_from_now(seen)
+            seen.interval = len(programs) * _THREADS / (capacity * _LOAD)
+            load = _rate_from_now(seen)
+            before = seen.summary()
+            victim = made.primary()
+            died = time.monotonic()
+            victim.kill()
+            wait_until(lambda: made.primary() is not victim, "no other primary")
+            seen.goes_on(100)
+            time.sleep(_MEASURED_SECONDS)
+            after = seen.summary()
+
+        recovery, silence = seen.recovery(died), seen.longest_silence(died, *_WRITERS)
+        measured(
+            capacity=round(capacity, 1),
+            load=round(load, 1),
+            refused_for=round(recovery, 1),
+            no_write_for=round(silence, 1),
+            answers={outcome: number - before.get(outcome, 0) for outcome, number in after.items()},
+        )
+        assert set(before) == {OK}
+        assert seen.wrong(UNAVAILABLE) == []
+        assert max(recovery, silence) < _PROMISE
+        nothing_is_lost(seen, installation.query)
+        no_second_branch(seen)
+
+
+def _rate_from_now(seen: Witness) -> float:
+    """Return the requests a second that succeed from now on, after a moment in which the rate settles."""
+    time.sleep(2)
+    since = time.monotonic()
+    time.sleep(_MEASURED_SECONDS)
+    return seen.rate(since, time.monotonic())

@@ -1,5 +1,6 @@
 """Clients that go on while something breaks, and remember what they were told."""
 
+import itertools
 import json
 import ssl
 import time
@@ -67,6 +68,8 @@ class Witness:
     families: list[Family] = field(default_factory=list)
     consented: int = 0
     tokens: list[str] = field(default_factory=list)
+    pause: float = _PAUSE_SECONDS  # after each turn of a program
+    interval: float = 0  # from the start of a request of a thread to the start of its next one
     _over: Event = field(default_factory=Event)
 
     @contextmanager
@@ -113,6 +116,21 @@ class Witness:
         late = [each.began for each in self.answers if each.began > moment and each.outcome != OK]
         return max(late, default=moment) - moment
 
+    def rate(self, since: float, until: float) -> float:
+        """Return the requests a second that succeeded between two moments."""
+        return sum(each.outcome == OK and since < each.ended < until for each in self.answers) / (
+            until - since
+        )
+
+    def longest_silence(self, since: float, *programs: str) -> float:
+        """Return the longest time after a moment in which no request of these programs succeeded."""
+        ends = sorted(
+            each.ended
+            for each in self.answers
+            if each.outcome == OK and each.ended > since and each.program in programs
+        )
+        return max(after - before for before, after in itertools.pairwise([since, *ends]))
+
     def slowest(self) -> float:
         return max(each.ended - each.began for each in self.answers)
 
@@ -137,7 +155,7 @@ class Witness:
                 time.sleep(0.2)
                 continue
             family.token = tokens["refresh_token"]
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(self.pause)
 
     def signing_in(self, send: "Sender") -> None:
         """Sign in, and ask who that was."""
@@ -183,7 +201,7 @@ class Witness:
             try:
                 while not self._over.is_set():
                     program(send)
-                    time.sleep(_PAUSE_SECONDS)
+                    time.sleep(self.pause)
             except Refused:
                 time.sleep(0.2)
             finally:
@@ -195,9 +213,11 @@ class Sender:
 
     def __init__(self, program: str, address: str, witness: Witness) -> None:
         self.http = httpx.Client(base_url=address, verify=witness.trust, timeout=60)
+        self._due = 0.0
         self._program, self._witness = program, witness
 
     def __call__(self, method: str, path: str, *, status: int = 200, **options: Any) -> httpx.Response:
+        self._wait_for_turn()
         began = time.monotonic()
         try:
             answer = self.http.request(method, path, **options)
@@ -209,6 +229,11 @@ class Sender:
         if outcome != OK:
             raise Refused(outcome)
         return answer
+
+    def _wait_for_turn(self) -> None:
+        now = time.monotonic()
+        self._due = max(self._due + self._witness.interval, now)
+        time.sleep(self._due - now)
 
     def _remember(self, began: float, outcome: str) -> None:
         self._witness.answers.append(Answer(self._program, began, time.monotonic(), outcome))
