@@ -63,6 +63,21 @@ class Argon2id(Argon2PasswordHasher):
         return f"argon2{hashed}"
 
 
+class Place:
+    """A place in the queue. The hashes of the block use it, and it is released at the end of the block."""
+
+    def __init__(self, places: BoundedSemaphore, has_place: ContextVar[bool]) -> None:
+        self._places: Final = places
+        self._has_place: Final = has_place
+
+    def __enter__(self) -> None:
+        self._token = self._has_place.set(True)
+
+    def __exit__(self, *failure: object) -> None:
+        self._has_place.reset(self._token)
+        self._places.release()
+
+
 class HashingQueue:
     """A queue in which ``running`` hashes run at once and ``waiting`` requests wait; others are refused.
 
@@ -79,16 +94,15 @@ class HashingQueue:
         """Reserve a place for the block, and yield whether there was one. Inside, ``run`` uses it."""
         if self._has_place.get():
             yield True
-            return
-        if not self._places.acquire(blocking=False):
+        elif (place := self.take_place()) is None:
             yield False
-            return
-        token = self._has_place.set(True)
-        try:
-            yield True
-        finally:
-            self._has_place.reset(token)
-            self._places.release()
+        else:
+            with place:
+                yield True
+
+    def take_place(self) -> Place | None:
+        """Take a place, which another thread can use, or return None if there was none."""
+        return Place(self._places, self._has_place) if self._places.acquire(blocking=False) else None
 
     def run(self, work: Callable[[], T]) -> T:
         """Run ``work`` in a thread of the queue, and return its result.
@@ -115,6 +129,11 @@ _foreign_queue: Final = HashingQueue(running=1, waiting=settings.HASHING_QUEUE /
 def reserve_place() -> AbstractContextManager[bool]:
     """Reserve a place in the queue for the hashes of the block, and yield whether there was one."""
     return _queue.reserve()
+
+
+def take_place() -> Place | None:
+    """Take a place in the queue for a request that another thread will serve, or return None."""
+    return _queue.take_place()
 
 
 def check_capacity() -> None:
