@@ -100,9 +100,9 @@ def test_a_chunked_body_is_looked_into_as_well(crowded):
 
 def test_a_charset_that_django_cannot_use_is_ignored(crowded):
     headers = {"Content-Type": "application/x-www-form-urlencoded; charset=hex"}
-    sent = {"content": f"password={PASSWORD}".encode(), "headers": headers}
+    environ = environ_of("/register", content=f"password={PASSWORD}".encode(), headers=headers)
 
-    assert isinstance(early_refusals.admit(environ_of("/register", **sent)), Whole)
+    assert isinstance(early_refusals.admit(environ), Whole)
 
 
 @pytest.mark.parametrize(
