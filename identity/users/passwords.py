@@ -6,7 +6,7 @@ get 503, so that a flood of sign-ins does not occupy all threads of the worker.
 
 import logging
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from threading import BoundedSemaphore
@@ -25,6 +25,7 @@ from identity.core.errors import ServiceError
 from identity.users import hash_formats, hashing_process
 
 T = TypeVar("T")
+_WAIT_SECONDS: Final = 5.0
 _logger: Final = logging.getLogger("gatehouse.passwords")
 
 # A dummy hash of 256 random bits, so that a sign-in to an unknown account takes the same time.
@@ -108,17 +109,32 @@ class HashingQueue:
         """Run ``work`` in a thread of the queue, and return its result.
 
         Raises:
-            Busy: the queue is full, or no hashing process can be started.
+            Busy: the queue is full, its hashes take too long, or no hashing process works.
 
         """
         with self.reserve() as is_reserved:
             if not is_reserved:
                 raise Busy
             try:
-                return self._threads.submit(work).result()
+                return _await(self._threads.submit(work))
             except hashing_process.ProcessFailed:
                 _logger.exception("no password can be hashed: sign-ins get 503")
                 raise Busy from None
+
+
+def _await(result: Future[T]) -> T:
+    """Return the result of a hash, which must begin in ``_WAIT_SECONDS``: an answer must not come too late.
+
+    Raises:
+        Busy: it has not begun.
+
+    """
+    try:
+        return result.result(_WAIT_SECONDS)
+    except TimeoutError:
+        if result.cancel():
+            raise Busy from None
+        return result.result()
 
 
 _queue: Final = HashingQueue(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)
