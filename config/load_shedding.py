@@ -29,47 +29,73 @@ class LoadSheddingMiddleware:
 
     Without a free slot, the request is refused, before its tenant is looked up or a statement is run. An
     admitted request keeps its slot to the end, so these requests never use more threads than there are slots.
+    A worker has refused most of them before, in its loop (``config.early_refusals``).
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        self._overloaded = LanguageMiddleware(errors.overloaded)
-        self._logged_at = -float(_LOG_INTERVAL)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve the request, or return 503 in the format of its path."""
-        prefix, path = split_prefix(request.path_info)
-        if request.method != "POST" or not fits(request, path):  # BodyLimitMiddleware refuses large bodies
-            return self.get_response(request)
-        route = routes().get(path)
-        if route is None:
-            return self.get_response(request)
         try:
-            request.body  # noqa: B018 - read before a slot is reserved, so a slow client has none
+            route = find_route(request)
         except UnreadablePostError:
             return HttpResponse(status=HTTPStatus.BAD_REQUEST)  # the client has disconnected
-        match, field = route
-        if field and not _has_field(request, field):
+        if route is None:
             return self.get_response(request)
         with passwords.reserve_place() as is_reserved:
             if is_reserved:
                 return self.get_response(request)
-        request.path_info, request.resolver_match = path, match
-        return self._refuse(request, prefix)
+        return refuse(request)
 
-    def _refuse(self, request: HttpRequest, prefix: str) -> HttpResponseBase:
+
+def find_route(request: HttpRequest) -> ResolverMatch | None:
+    """Return the route of a request that hashes a password, or None.
+
+    Raises:
+        UnreadablePostError: the client has disconnected before the body had arrived.
+
+    """
+    _, path = split_prefix(request.path_info)
+    if request.method != "POST" or not fits(request, path):  # BodyLimitMiddleware refuses large bodies
+        return None
+    if (found := routes().get(path)) is None:
+        return None
+    request.body  # noqa: B018 - read before a slot is reserved, so a slow client has none
+    match, field = found
+    return match if not field or _has_field(request, field) else None
+
+
+class _Warnings:
+    """Logs that requests are refused, once in an interval."""
+
+    def __init__(self) -> None:
+        self._logged_at = -float(_LOG_INTERVAL)
+
+    def log(self) -> None:
         now = time.monotonic()
         if now - self._logged_at >= _LOG_INTERVAL:
             self._logged_at = now
             _logger.warning("passwords arrive faster than they can be hashed: some requests get 503")
-        set_script_prefix(f"{prefix}/")
-        try:
-            response = self._overloaded(request)
-        finally:
-            set_script_prefix("/")
-        # Django would log a line for each refusal, and a flood would fill the log.
-        response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001
-        return response
+
+
+_warnings: Final = _Warnings()
+_respond: Final = LanguageMiddleware(errors.overloaded)
+
+
+def refuse(request: HttpRequest) -> HttpResponseBase:
+    """Return 503 in the format of the path of a request that hashes a password."""
+    _warnings.log()
+    prefix, request.path_info = split_prefix(request.path_info)
+    request.resolver_match = routes()[request.path_info][0]
+    set_script_prefix(f"{prefix}/")
+    try:
+        response = _respond(request)
+    finally:
+        set_script_prefix("/")
+    # Django would log a line for each refusal, and a flood would fill the log.
+    response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001
+    return response
 
 
 @cache

@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Any, Final
 
@@ -43,6 +43,9 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     async def _serve(self) -> None:
         """Serve until the worker is told to stop or gunicorn has ended."""
+        from config import early_refusals  # noqa: PLC0415 - it needs the apps, which the worker has loaded
+
+        self._admit = early_refusals.admit
         self._pool = ThreadPoolExecutor(self.cfg.threads)
         self._accept(enabled=True)
         while self.alive and self.ppid == os.getppid():
@@ -125,22 +128,38 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._accept_again()
 
     async def respond(self, environ: dict[str, Any], send: Send, connection: Connection) -> None:
-        """Have a thread serve a request, and send its response."""
+        """Refuse a request, or have a thread serve it, and send the response."""
+        admission = self._admit(environ)
+        if isinstance(admission, Whole):
+            whole: Whole | None = admission
+        else:
+            stream = Stream(self.loop, send, connection)
+            whole = await self._serve_in_thread(environ, stream, admission or nullcontext())
+        if whole is not None:
+            await send(whole.start)
+            await send(whole.body)
+
+    async def _serve_in_thread(
+        self, environ: dict[str, Any], stream: Stream, place: AbstractContextManager[None]
+    ) -> Whole | None:
         finished: asyncio.Future[Whole | None] = self.loop.create_future()
         self._running += 1
         if self._is_full():
             self._accept(enabled=False)
-        self._pool.submit(self._run_in_thread, environ, Stream(self.loop, send, connection), finished)
-        if (whole := await finished) is not None:
-            await send(whole.start)
-            await send(whole.body)
+        self._pool.submit(self._run_in_thread, environ, stream, finished, place)
+        return await finished
 
     def _run_in_thread(
-        self, environ: dict[str, Any], stream: Stream, finished: "asyncio.Future[Whole | None]"
+        self,
+        environ: dict[str, Any],
+        stream: Stream,
+        finished: "asyncio.Future[Whole | None]",
+        place: AbstractContextManager[None],
     ) -> None:
         result: Whole | BaseException | None
         try:
-            result = None if stream.is_closed else call(self.asgi, environ, stream)
+            with place:
+                result = None if stream.is_closed else call(self.asgi, environ, stream)
         except ConnectionError as failure:  # no failure if the client left during the response
             result = None if stream.is_closed else failure
         except BaseException as failure:  # noqa: BLE001 - gunicorn answers and logs it

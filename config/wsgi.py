@@ -1,7 +1,6 @@
 """The WSGI application that gunicorn serves."""
 
 import os
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -10,15 +9,12 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpRequest
 from django.urls import ResolverMatch, get_resolver
 
-from config import chunked_bodies
-from identity.http import uploads
+from config import chunked_bodies, content_types
 from identity.users import hashing_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 _FAILURE: Final = "gatehouse.failure"  # the key of the exception of a surface
-# RFC 2046 section 5.1.1, without the space.
-_BOUNDARY: Final = re.compile(r"""\bboundary="?([A-Za-z0-9'()+_,./:=?-]{1,70})""", re.IGNORECASE)
 
 
 class Handler(WSGIHandler):
@@ -46,21 +42,8 @@ surfaces.by_path()
 hashing_process.enable()
 
 
-def _get_content_type(environ: dict[str, Any]) -> str:
-    kind, _, parameters = str(environ.get("CONTENT_TYPE", "")).partition(";")
-    kind = kind.strip().lower()
-    if kind == "multipart/form-data" and environ.get("PATH_INFO", "").startswith(uploads.SITE):
-        boundary = _BOUNDARY.search(parameters)
-        return f"{kind}; boundary={boundary[1]}" if boundary else kind
-    return kind
-
-
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Serve a request without the parameters of its content type, except the boundary of uploaded files.
-
-    Only UTF-8 is supported. Django would use any ``charset`` that a client names, and fail if it is not a
-    text encoding.
-    """
+    """Serve a request, by its surface or by Django."""
     try:
         answer = surfaces.serve(environ)
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
@@ -68,7 +51,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     if answer is not None:
         start_response(surfaces.get_status_line(answer), list(answer.headers.items()))
         return () if environ["REQUEST_METHOD"] == "HEAD" else (answer.body,)
-    environ["CONTENT_TYPE"] = _get_content_type(environ)
+    environ["CONTENT_TYPE"] = content_types.clean(environ)
     if chunked_bodies.is_chunked(environ) and not chunked_bodies.read(environ):
         return chunked_bodies.refuse(start_response)
     response = _django(environ, start_response)

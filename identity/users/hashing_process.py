@@ -16,13 +16,14 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import IO, Any, Final, cast
 
 from identity.users import argon2_avx2, argon2_functions
 
 _NICENESS: Final = 10
 _ATTEMPTS: Final = 2
 _IDLE_SECONDS: Final = 3
+_RESULT_SECONDS: Final = 20  # many times what a hash takes
 _AUTOGROUP: Final = Path("/proc/self/autogroup")
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _ENVIRONMENT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variables hold secrets
@@ -35,7 +36,7 @@ _logger: Final = logging.getLogger("gatehouse.passwords")
 
 
 class ProcessFailed(RuntimeError):
-    """The process could not be started, or ended before it returned a result."""
+    """The process could not be started, ended before it returned a result, or took too long."""
 
 
 def enable() -> None:
@@ -103,13 +104,29 @@ def _call(*call: object) -> Any:
         try:
             process.stdin.write(line)
             process.stdin.flush()
-            result = process.stdout.readline()
         except BrokenPipeError:
             result = b""
+        else:
+            result = _read_result(process.stdout)
         if result.endswith(b"\n"):
             return json.loads(result)
         end_process()
     raise ProcessFailed
+
+
+def _read_result(output: IO[bytes]) -> bytes:
+    """Return the line that a process writes, or an empty one if it has ended.
+
+    Raises:
+        ProcessFailed: it takes too long, and has been ended.
+
+    """
+    waiting = select.poll()  # ``select.select`` fails in a process with many files
+    waiting.register(output, select.POLLIN)
+    if not waiting.poll(_RESULT_SECONDS * 1000):
+        end_process()
+        raise ProcessFailed(f"no result within {_RESULT_SECONDS} s")
+    return output.readline()
 
 
 def _get_process() -> subprocess.Popen[bytes]:

@@ -6,7 +6,7 @@ get 503, so that a flood of sign-ins does not occupy all threads of the worker.
 
 import logging
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from threading import BoundedSemaphore
@@ -25,6 +25,7 @@ from identity.core.errors import ServiceError
 from identity.users import hash_formats, hashing_process
 
 T = TypeVar("T")
+_WAIT_SECONDS: Final = 5.0
 _logger: Final = logging.getLogger("gatehouse.passwords")
 
 # A dummy hash of 256 random bits, so that a sign-in to an unknown account takes the same time.
@@ -63,6 +64,21 @@ class Argon2id(Argon2PasswordHasher):
         return f"argon2{hashed}"
 
 
+class Place:
+    """A place in the queue. The hashes of the block use it, and it is released at the end of the block."""
+
+    def __init__(self, places: BoundedSemaphore, has_place: ContextVar[bool]) -> None:
+        self._places: Final = places
+        self._has_place: Final = has_place
+
+    def __enter__(self) -> None:
+        self._token = self._has_place.set(True)
+
+    def __exit__(self, *failure: object) -> None:
+        self._has_place.reset(self._token)
+        self._places.release()
+
+
 class HashingQueue:
     """A queue in which ``running`` hashes run at once and ``waiting`` requests wait; others are refused.
 
@@ -79,32 +95,46 @@ class HashingQueue:
         """Reserve a place for the block, and yield whether there was one. Inside, ``run`` uses it."""
         if self._has_place.get():
             yield True
-            return
-        if not self._places.acquire(blocking=False):
+        elif (place := self.take_place()) is None:
             yield False
-            return
-        token = self._has_place.set(True)
-        try:
-            yield True
-        finally:
-            self._has_place.reset(token)
-            self._places.release()
+        else:
+            with place:
+                yield True
+
+    def take_place(self) -> Place | None:
+        """Take a place, which another thread can use, or return None if there was none."""
+        return Place(self._places, self._has_place) if self._places.acquire(blocking=False) else None
 
     def run(self, work: Callable[[], T]) -> T:
         """Run ``work`` in a thread of the queue, and return its result.
 
         Raises:
-            Busy: the queue is full, or no hashing process can be started.
+            Busy: the queue is full, its hashes take too long, or no hashing process works.
 
         """
         with self.reserve() as is_reserved:
             if not is_reserved:
                 raise Busy
             try:
-                return self._threads.submit(work).result()
+                return _await(self._threads.submit(work))
             except hashing_process.ProcessFailed:
                 _logger.exception("no password can be hashed: sign-ins get 503")
                 raise Busy from None
+
+
+def _await(result: Future[T]) -> T:
+    """Return the result of a hash, which must begin in ``_WAIT_SECONDS``: an answer must not come too late.
+
+    Raises:
+        Busy: it has not begun.
+
+    """
+    try:
+        return result.result(_WAIT_SECONDS)
+    except TimeoutError:
+        if result.cancel():
+            raise Busy from None
+        return result.result()
 
 
 _queue: Final = HashingQueue(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)
@@ -115,6 +145,11 @@ _foreign_queue: Final = HashingQueue(running=1, waiting=settings.HASHING_QUEUE /
 def reserve_place() -> AbstractContextManager[bool]:
     """Reserve a place in the queue for the hashes of the block, and yield whether there was one."""
     return _queue.reserve()
+
+
+def take_place() -> Place | None:
+    """Take a place in the queue for a request that another thread will serve, or return None."""
+    return _queue.take_place()
 
 
 def check_capacity() -> None:

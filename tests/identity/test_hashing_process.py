@@ -158,6 +158,19 @@ def test_one_that_was_killed_is_replaced(apart):
     assert process(apart) is not first
 
 
+def test_one_that_does_not_answer_in_time_is_ended_and_replaced(apart, monkeypatch):
+    first = process(apart)
+
+    first.send_signal(signal.SIGSTOP)
+    with monkeypatch.context() as patch:
+        patch.setattr(hashing_process, "_RESULT_SECONDS", 0.2)
+        with pytest.raises(passwords.Busy):
+            passwords.verify(PASSWORD, None)
+
+    assert first.poll() is not None
+    assert process(apart) is not first
+
+
 @pytest.mark.parametrize("python", ["/bin/false", "/no/such/program"])
 def test_one_that_never_comes_up_is_told_to_operators_and_is_no_answer(apart, monkeypatch, caplog, python):
     stored = passwords.hash_password(PASSWORD)

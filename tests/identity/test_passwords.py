@@ -21,6 +21,7 @@ from management.administrators import services as administrators
 from management.administrators import sign_in
 from tests.support import second
 from tests.support.cast import PASSWORD
+from tests.support.threads import wait_until
 
 # OWASP Password Storage Cheat Sheet: Argon2id with 19 MiB, two passes and one lane.
 STORED = re.compile(r"argon2\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]{22,})\$([A-Za-z0-9+/]{43,})")
@@ -268,6 +269,20 @@ class TestPlaces:
                 places.run(lambda: 1 // 0)
 
         assert places.run(lambda: "still here") == "still here"
+
+    def test_a_hash_that_does_not_begin_in_time_is_refused_and_never_begins(self, monkeypatch):
+        monkeypatch.setattr(passwords, "_WAIT_SECONDS", 0.05)
+        with Queue(running=1, waiting=1) as queue:
+            first = queue.ask()
+            wait_until(lambda: queue.running == 1)
+
+            for _ in range(3):  # each releases its place
+                with pytest.raises(passwords.Busy):
+                    queue.places.run(queue.work)
+            queue.go.set()
+
+            assert first.result(timeout=30) == "done"  # it had begun
+            assert queue.places.run(lambda: queue.most) == 1
 
     def test_busy_is_503_and_says_when_to_come_back(self):
         refusal = passwords.Busy()

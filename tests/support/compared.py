@@ -22,7 +22,7 @@ import orjson
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
 from audit.models import Entry
-from config import wsgi
+from config import content_types, wsgi
 from identity.core import tenancy
 from oidc.grants.models import RefreshFamily
 from oidc.keys import usage
@@ -86,7 +86,7 @@ def _ask(application: Application, environ: Environ) -> Served:
 
 
 def _by_steps(environ: Environ) -> Served:
-    environ["CONTENT_TYPE"] = wsgi._get_content_type(environ)
+    environ["CONTENT_TYPE"] = content_types.clean(environ)
     return _ask(wsgi._django, environ)
 
 

@@ -1,0 +1,72 @@
+"""Early refusals: the worker's loop refuses what has no hashing place, without a thread and Django's handler.
+
+The response is that of ``config.load_shedding``, and the same middleware complete it. Threads refuse what is
+left: large bodies, and all requests while they are logged (``LOG_REQUESTS``) or traced.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.exceptions import MiddlewareNotUsed
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.module_loading import import_string
+
+from config import chunked_bodies, content_types, load_shedding
+from config.wsgi_requests import is_arriving
+from config.wsgi_responses import Whole
+from identity.tenants.middleware import split_prefix
+from identity.users import passwords
+from identity.users.passwords import Place
+
+_SHEDDING: Final = "config.load_shedding.LoadSheddingMiddleware"
+
+
+def admit(environ: dict[str, Any]) -> Whole | Place | None:
+    """Return the response if a request is refused, else its hashing place, or None if it needs none.
+
+    If this fails, so does Django's handler, which makes and logs the response.
+    """
+    if environ["REQUEST_METHOD"] != "POST" or settings.LOG_REQUESTS or settings.TRACING:
+        return None
+    _, path = split_prefix(environ["PATH_INFO"])
+    if path not in load_shedding.routes() or is_arriving(environ["wsgi.input"]):
+        return None
+    try:
+        request = _read(environ)
+        if load_shedding.find_route(request) is None:
+            return None
+        return passwords.take_place() or _refuse(request)
+    except Exception:  # noqa: BLE001 - see above
+        return None
+    finally:
+        environ["wsgi.input"].seek(0)  # for the thread that serves the request
+
+
+def _read(environ: dict[str, Any]) -> WSGIRequest:
+    environ["CONTENT_TYPE"] = content_types.clean(environ)
+    if chunked_bodies.is_chunked(environ):
+        chunked_bodies.read(environ)
+    return WSGIRequest(environ)
+
+
+def _refuse(request: WSGIRequest) -> Whole:
+    response: Any = _responder()(request)
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
+    start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
+    return Whole(start, {"type": "http.response.body", "body": response.content})
+
+
+@cache
+def _responder() -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return the function that refuses, in the middleware above load shedding."""
+    respond: Any = load_shedding.refuse
+    for name in reversed(settings.MIDDLEWARE[: settings.MIDDLEWARE.index(_SHEDDING)]):
+        try:
+            respond = import_string(name)(respond)
+        except MiddlewareNotUsed:
+            continue
+    return respond  # type: ignore[no-any-return]

@@ -1,0 +1,221 @@
+"""What the worker's loop refuses is answered as the middleware of a thread would answer it, byte for byte."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import httpx
+import pytest
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from prometheus_client import REGISTRY
+
+from config import early_refusals
+from config.wsgi_responses import Whole, call
+from identity.users import passwords
+from tests.config.test_load_shedding import HASHING, as_form, as_json
+from tests.support import second
+from tests.support.cast import PASSWORD
+
+_CHOICES = [{}, {"Accept-Language": "de"}, {"Cookie": f"{settings.LANGUAGE_COOKIE_NAME}=ja"}]
+
+
+@pytest.fixture(params=["root", "tenant", "unknown tenant"])
+def prefix(request, acme):
+    return {"root": "", "tenant": f"/t/{acme.tenant.slug}", "unknown tenant": "/t/nobody"}[request.param]
+
+
+def environ_of(path: str, *, chunked: bool = False, **sent: Any) -> dict[str, Any]:
+    """The environment of a request as ``config.wsgi_requests`` builds it."""
+    request = httpx.Request("POST", f"http://gatehouse.example{path}", **sent)
+    body = request.read()
+    environ = {
+        "REQUEST_METHOD": "POST",
+        "SCRIPT_NAME": "",
+        "PATH_INFO": request.url.path,
+        "QUERY_STRING": request.url.query.decode(),
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "SERVER_NAME": "127.0.0.1",
+        "SERVER_PORT": "80",
+        "REMOTE_ADDR": "127.0.0.1",
+        "wsgi.url_scheme": "http",
+        "wsgi.input": BytesIO(body),
+        "wsgi.errors": mock.Mock(),
+    }
+    for name, value in request.headers.items():
+        key = name.upper().replace("-", "_")
+        environ[key if key.startswith("CONTENT_") else f"HTTP_{key}"] = value
+    if chunked:
+        del environ["CONTENT_LENGTH"]
+        environ["HTTP_TRANSFER_ENCODING"] = "chunked"
+    return environ
+
+
+def in_a_thread(environ: dict[str, Any]) -> Whole:
+    answer = call(WSGIHandler(), environ, mock.Mock())
+    assert answer is not None
+    return answer
+
+
+def bytes_of(answer: Whole) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    """Status, headers and body, with the same word for the id of the request."""
+    headers = answer.start["headers"]
+    request_id = dict(headers)[b"X-Request-Id"]
+    kept = [(name, b"id" if name == b"X-Request-Id" else value) for name, value in headers]
+    return answer.start["status"], kept, answer.body["body"].replace(request_id, b"id")
+
+
+@pytest.mark.parametrize("chosen", _CHOICES, ids=["english", "german by header", "japanese by cookie"])
+@pytest.mark.parametrize("path", HASHING)
+def test_it_is_the_answer_of_a_thread(prefix, crowded, path, chosen):
+    early = early_refusals.admit(environ_of(prefix + path, headers=chosen, **HASHING[path]))
+    late = in_a_thread(environ_of(prefix + path, headers=chosen, **HASHING[path]))
+
+    assert isinstance(early, Whole)
+    assert early.start["status"] == 503
+    assert bytes_of(early) == bytes_of(late)
+
+
+@pytest.mark.parametrize("path", ["/sign-in?ui_locales=fr", "/sign-in?ui_locales=xx&a=b"])
+def test_the_language_of_the_address_is_chosen(crowded, path):
+    early = early_refusals.admit(environ_of(path, **HASHING["/sign-in"]))
+
+    assert isinstance(early, Whole)
+    assert bytes_of(early) == bytes_of(in_a_thread(environ_of(path, **HASHING["/sign-in"])))
+
+
+def test_a_chunked_body_is_looked_into_as_well(crowded):
+    fields = {"username": "somebody", "password": PASSWORD}
+
+    early = early_refusals.admit(environ_of("/api/interaction/register", chunked=True, json=fields))
+
+    assert isinstance(early, Whole)
+
+
+def test_a_charset_that_django_cannot_use_is_ignored(crowded):
+    headers = {"Content-Type": "application/x-www-form-urlencoded; charset=hex"}
+    environ = environ_of("/register", content=f"password={PASSWORD}".encode(), headers=headers)
+
+    assert isinstance(early_refusals.admit(environ), Whole)
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/register", as_form(identifier="a@x.example")),
+        ("/api/interaction/register", as_json(username="somebody", password="")),
+        ("/api/interaction/register", {"content": b"{", "headers": {"Content-Type": "application/json"}}),
+        ("/oidc/token", as_form(grant_type="password", password=PASSWORD)),
+        ("/nothing", as_form(password=PASSWORD)),
+        ("/register", {"content": b"a=1&" * 1_001, "headers": {"Content-Type": "x-www-form-urlencoded"}}),
+    ],
+)
+def test_what_needs_no_place_is_left_to_a_thread_with_its_whole_body(prefix, crowded, path, sent):
+    environ = environ_of(prefix + path, **sent)
+    whole = environ["wsgi.input"].getvalue()
+
+    assert early_refusals.admit(environ) is None
+    assert environ["wsgi.input"].read() == whole
+
+
+def test_a_form_that_cannot_be_parsed_is_left_to_a_thread(crowded):
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    environ = environ_of("/register", content=b"a=1&" * 1_001, headers=headers)
+
+    assert early_refusals.admit(environ) is None
+    assert in_a_thread(environ).start["status"] == 400
+
+
+@pytest.mark.parametrize("name", ["LOG_REQUESTS", "TRACING"])
+def test_requests_that_are_logged_or_traced_are_left_to_threads(crowded, settings, name):
+    setattr(settings, name, True)
+
+    assert early_refusals.admit(environ_of("/sign-in", **HASHING["/sign-in"])) is None
+
+
+def test_it_is_counted_as_in_a_thread(crowded, settings):
+    settings.METRICS_TOKEN = "a token of metrics"
+    labels = {"method": "POST", "route": "pages:sign-in", "status": "503"}
+    counted = [REGISTRY.get_sample_value("gatehouse_http_requests_total", labels) or 0]
+    early_refusals._responder.cache_clear()
+
+    for serve in (early_refusals.admit, in_a_thread):
+        serve(environ_of("/sign-in", **HASHING["/sign-in"]))
+        counted.append(REGISTRY.get_sample_value("gatehouse_http_requests_total", labels) or 0)
+    early_refusals._responder.cache_clear()
+
+    assert [later - counted[0] for later in counted] == [0, 1, 2]
+
+
+def test_a_place_is_used_by_the_thread_and_released_after_the_request(monkeypatch):
+    monkeypatch.setattr(passwords, "_queue", passwords.HashingQueue(running=1, waiting=0))
+    first = early_refusals.admit(environ_of("/sign-in", **HASHING["/sign-in"]))
+    assert isinstance(first, passwords.Place)
+    assert isinstance(early_refusals.admit(environ_of("/sign-in", **HASHING["/sign-in"])), Whole)
+
+    with first:
+        served = in_a_thread(environ_of("/sign-in", **HASHING["/sign-in"]))
+
+    assert served.start["status"] == 403  # without the token of a form
+    assert isinstance(early_refusals.admit(environ_of("/sign-in", **HASHING["/sign-in"])), passwords.Place)
+
+
+def test_all_are_answered_while_one_hash_takes_for_ever(acme):
+    with (
+        second.running(HASHING_CONCURRENCY="1", HASHING_QUEUE="0", THREADS="4") as address,
+        httpx.Client(base_url=acme.at(address).address) as http,
+    ):
+        assert sign_in(http).status_code != 503
+        with stopped_hashing(address):
+            with pytest.raises(httpx.ReadTimeout):
+                sign_in(http, timeout=0.5)  # has the only place, and its client leaves
+            assert [sign_in(http).status_code for _ in range(20)] == [503] * 20
+            assert http.get("/.well-known/jwks.json").status_code == 200
+        deadline = time.monotonic() + 10
+        while sign_in(http).status_code == 503 and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+        assert sign_in(http).status_code != 503
+
+
+def sign_in(http: httpx.Client, timeout: float = 5) -> httpx.Response:
+    fields = {"username": "nobody", "password": PASSWORD}
+    return http.post("/api/admin/sign-in", json=fields, timeout=timeout)
+
+
+@contextmanager
+def stopped_hashing(address: str) -> Iterator[None]:
+    port = address.rpartition(":")[2]
+    processes = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
+    [hashing] = [pid for pid in processes if is_hashing(pid) and serves(parent_of(pid), port)]
+    os.kill(hashing, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(hashing, signal.SIGCONT)
+
+
+def read(pid: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text()
+    except OSError:  # it has ended
+        return ""
+
+
+def parent_of(pid: int) -> int:
+    found = [line for line in read(pid, "status").splitlines() if line.startswith("PPid:")]
+    return int(found[0].split()[1]) if found else 0
+
+
+def is_hashing(pid: int) -> bool:
+    return "identity.users.hashing_process" in read(pid, "cmdline")
+
+
+def serves(pid: int, port: str) -> bool:
+    return f"PORT={port}" in read(pid, "environ").split("\0")
