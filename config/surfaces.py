@@ -24,6 +24,7 @@ from management.observability import metrics
 from oidc.keys.views import get_key_set
 from oidc.provider.discovery import get_document
 from oidc.provider.token import endpoint
+from oidc.provider.views import userinfo
 from oidc.public_json import cacheable_json
 
 Environ = dict[str, Any]
@@ -62,6 +63,7 @@ SURFACES: Final[dict[str, Surface]] = {
     "oidc:discovery-below": _document(get_document),
     "oidc:metadata": _document(get_document),
     "oidc:token": endpoint.repeat,
+    "oidc:userinfo": userinfo.serve,
 }
 
 

@@ -472,5 +472,5 @@ def test_the_server_of_the_run_has_compared_plans_with_all_steps(acme):
 
     [*_, last] = (answer.headers["X-Request-Id"] for answer in answers)
     by_id = {line[3]: line[0] for line in comparison.lines() if line[0] != "differs"}
-    assert by_id[last] == "planned"
+    assert by_id[last] == "by its surface"
     assert comparison.differences() == []

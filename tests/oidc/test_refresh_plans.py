@@ -538,5 +538,5 @@ def test_the_server_of_the_run_has_compared_refreshes_with_all_steps(acme):
         ids.append(answer.headers["X-Request-Id"])
 
     by_id = {line[3]: line[0] for line in comparison.lines() if line[0] != "differs"}
-    assert [by_id[each] for each in ids] == ["planned"] * 3
+    assert [by_id[each] for each in ids] == ["by its surface"] * 3
     assert comparison.differences() == []

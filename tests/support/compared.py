@@ -1,10 +1,10 @@
-"""All steps and an issuing plan, side by side: client credentials and refreshes go both ways.
+"""Django's handler and a surface, side by side: client credentials, refreshes and userinfo go both ways.
 
-Before a request is answered, all steps answer it in a transaction that is rolled back, and then the plan in
-another one. If there is no plan yet, the one that these steps made answers. Status, headers, body, the claims
-of the tokens, the audit entries and the row of the refresh family must be the same, and the same as after the
-answer that the client gets. The server of the run does this, so that all tests of the token endpoint are
-tests of plans, too.
+Before a request is answered, all steps answer it in a transaction that is rolled back, and then the surface
+in another one. If there is no issuing plan yet, the one that these steps made answers. Status, headers, body,
+the claims of the tokens, the audit entries and the row of the refresh family must be the same, and the same
+as after the answer that the client gets. The server of the run does this, so that all tests of the token
+endpoint and of userinfo are tests of their surfaces, too.
 """
 
 import base64
@@ -45,19 +45,21 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 
 def is_compared(environ: Environ) -> bool:
-    """Say whether a request is for client credentials or a refresh. Its body can be read again."""
-    length = environ.get("CONTENT_LENGTH") or "none"
-    if FILE not in os.environ or not environ["PATH_INFO"].endswith("/oidc/token") or not length.isdecimal():
+    """Say whether a request is for client credentials, a refresh or userinfo. Its body can be read again."""
+    path, length = environ["PATH_INFO"], environ.get("CONTENT_LENGTH") or "0"
+    is_userinfo = path.endswith("/oidc/userinfo")
+    if FILE not in os.environ or not (is_userinfo or path.endswith("/oidc/token")):
         return False
-    if environ["REQUEST_METHOD"] != "POST" or int(length) > _MOST_BYTES:
+    if "HTTP_TRANSFER_ENCODING" in environ or not length.isdecimal() or int(length) > _MOST_BYTES:
         return False
     body = environ["wsgi.input"].read(int(length))
     environ["wsgi.input"] = BytesIO(body)
-    return any(grant in body for grant in _GRANTS)
+    is_grant = environ["REQUEST_METHOD"] == "POST" and any(grant in body for grant in _GRANTS)
+    return is_userinfo or is_grant
 
 
 def serve(environ: Environ, start_response: Callable[..., Any], application: Application) -> Iterable[bytes]:
-    """Serve a request by the application, and note whether a plan or all steps answer otherwise."""
+    """Serve a request by the application, and note whether the surface or all steps answer otherwise."""
     body = environ["wsgi.input"].read()
 
     def twin() -> Environ:
@@ -65,14 +67,13 @@ def serve(environ: Environ, start_response: Callable[..., Any], application: App
 
     _local.made = None
     before = _undone(_by_steps, twin())
-    by_plan = _undone(_by_plan, twin())
-    if by_plan:
-        _compare(before, by_plan, twin)
+    by_surface = _undone(_by_surface, twin())
+    if by_surface:
+        _compare(before, by_surface, twin)
     status, headers, content = _ask(application, twin())
     _compare(before, _describe((status, headers, content), body), twin)
-    _note(
-        "planned" if by_plan else "not planned", status, environ["PATH_INFO"], dict(headers)["X-Request-Id"]
-    )
+    way = "by its surface" if by_surface else "by all steps"
+    _note(way, status, environ["PATH_INFO"], dict(headers)["X-Request-Id"])
     start_response(status, headers)
     return [content]
 
@@ -82,7 +83,7 @@ def _ask(application: Application, environ: Environ) -> Served:
     response = application(environ, lambda *head: sent.extend(head))
     content = b"".join(response)
     getattr(response, "close", list)()
-    return sent[0], sent[1], content
+    return sent[0], sent[1], b"" if environ["REQUEST_METHOD"] == "HEAD" else content
 
 
 def _by_steps(environ: Environ) -> Served:
@@ -90,11 +91,12 @@ def _by_steps(environ: Environ) -> Served:
     return _ask(wsgi._django, environ)
 
 
-def _by_plan(environ: Environ) -> Served | None:
+def _by_surface(environ: Environ) -> Served | None:
     answer = _surfaces.serve(environ)
     if answer is None:
         return None
-    return _surfaces.get_status_line(answer), list(answer.headers.items()), answer.body
+    content = b"" if environ["REQUEST_METHOD"] == "HEAD" else answer.body
+    return _surfaces.get_status_line(answer), list(answer.headers.items()), content
 
 
 def _undone(serve: Callable[[Environ], Served | None], environ: Environ) -> str:
@@ -120,12 +122,13 @@ def _describe(served: Served, sent: bytes) -> str:
     status, headers, content = served
     by_name = dict(headers)
     body: Any = content.decode()
-    if by_name["Content-Type"] == "application/json":
+    if body.startswith('{"access_token":'):
         body = orjson.loads(content)
-        if "access_token" in body:
-            tokens = ("access_token", "id_token")
-            body |= {name: _describe_token(body[name]) for name in tokens if name in body}
-            by_name.pop("Content-Length")
+        tokens = ("access_token", "id_token")
+        body |= {name: _describe_token(body[name]) for name in tokens if name in body}
+        by_name.pop("Content-Length")
+    elif body and by_name["Content-Type"] == "application/jwt":
+        body = body.rpartition(".")[0]  # the signature differs
     entries = [
         _without(vars(entry), "id", "created_at", "request_id", "_state")
         | {"payload": _without(entry.payload, *_FRESH_FACTS)}
