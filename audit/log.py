@@ -10,7 +10,8 @@ from audit.events import Event
 from audit.metrics import ENTRIES
 from audit.models import Entry
 from audit.typed import TypedIdentifier
-from database import ids
+from database import chains, ids
+from database.chains import Chain
 from database.statements import Insert
 
 _MAX_TEXT: Final = 256
@@ -31,10 +32,11 @@ def record(
     write(new_entry(event, user_id=user_id, application_id=application_id, **facts))
 
 
-def write(new: Entry) -> None:
-    """Write an entry that ``new_entry`` built."""
-    INSERT(new)
-    count(new)
+def write(new: Entry, chain: Chain | None = None) -> None:
+    """Write an entry that ``new_entry`` built, with the writes of ``chain`` if there is one."""
+    with chains.joined(chain) as writes:
+        writes.insert(INSERT, new)
+        writes.then(lambda: count(new))
 
 
 def count(written: Entry) -> None:
@@ -125,23 +127,27 @@ class Attempt:
         if self.typed:
             self.typed.is_known = is_known
 
-    def record_success(self) -> None:
-        """Write the success entry, in the transaction of the change that it records."""
-        self._write(result="success")
+    def record_success(self, chain: Chain | None = None, **facts: object) -> None:
+        """Write the success entry, in the transaction or the chain of the change that it records.
+
+        ``facts`` are facts of the success, which a failure of the change must not have.
+        """
+        self._write(chain, **facts, result="success")
 
     def record_failure(self, error: str) -> None:
         """Write the failure entry. Must not run in a transaction that is rolled back."""
-        self._write(result="failed", error=error)
+        self._write(None, result="failed", error=error)
 
     def postpone(self) -> None:
         """Write no entry: a later request finishes the operation, and writes it."""
         self.is_recorded = True
 
-    def _write(self, **outcome: str) -> None:
-        write(self._entry(**outcome))
-        self.is_recorded = True
+    def _write(self, chain: Chain | None, **outcome: object) -> None:
+        with chains.joined(chain) as writes:
+            write(self._entry(**outcome), writes)
+            writes.then(lambda: setattr(self, "is_recorded", True))
 
-    def _entry(self, **outcome: str) -> Entry:
+    def _entry(self, **outcome: object) -> Entry:
         typed = self.typed
         if typed and self.user_id is not None:
             typed.is_known = True

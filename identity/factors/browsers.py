@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -18,13 +18,15 @@ from django.db.models import F, QuerySet
 
 from audit import context, log
 from audit.events import Event
-from database import ids
+from database import chains, ids
+from database.chains import Chain
 from database.clock import DatabaseNow, seconds_ahead
 from database.statements import Insert
 from identity.core.errors import ServiceError
-from identity.core.tenant_statements import Delete, Select, Update, duration, text, uuid
+from identity.core.tenant_statements import Delete, Select, Update, duration, moment, number, text, uuid
 from identity.factors.models import KnownBrowser
 from identity.http import browser_names
+from identity.users import credentials
 from identity.users.models import User
 
 MOST: Final = 50
@@ -38,17 +40,26 @@ _insert_remembered: Final = Insert(
     remembered_at=DatabaseNow(),
     remembered_until=DatabaseNow() + duration("remembered_for"),
 )
-_see_again: Final = Update(
-    lambda: KnownBrowser.objects.filter(pk=uuid("pk")),
-    label=text("label"),
-    ip=text("ip"),
-    last_seen_at=DatabaseNow(),
+_SEEN: Final = {"label": text("label"), "ip": text("ip"), "last_seen_at": DatabaseNow()}
+_see_again: Final = Update(lambda: KnownBrowser.objects.filter(pk=uuid("pk")), **_SEEN)
+_see_remembered: Final = Update(
+    lambda: KnownBrowser.objects.filter(pk=uuid("pk"), remembered_at=moment("remembered_at")), **_SEEN
 )
+_renew: Final = Update(
+    lambda: KnownBrowser.objects.filter(pk=uuid("pk")),
+    token_hash=text("token_hash"),
+    remembered_at=DatabaseNow(),
+    remembered_until=DatabaseNow() + duration("remembered_for"),
+    remembered_epoch=number("remembered_epoch"),
+    remembered_level=number("remembered_level"),
+    **_SEEN,
+)
+# One more is stored with it.
 _delete_oldest: Final = Delete(
     lambda: KnownBrowser.objects.filter(
         pk__in=KnownBrowser.objects.filter(user_id=uuid("user_id"))
         .order_by("-last_seen_at", "-pk")
-        .values("pk")[MOST:]
+        .values("pk")[MOST - 1 :]
     )
 )
 
@@ -110,55 +121,75 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
 
 def is_remembered(user: User, known: Sequence[str], rule: TrustedDevices | None) -> bool:
     """Return whether a user has chosen to skip the second factor in the browser with these secrets."""
-    if rule is None or not known:
-        return False
-    return get_remembered(user, rule).filter(token_hash__in=[_hash(secret) for secret in known]).exists()
+    return rule is not None and bool(known) and _find_remembered(user, known, rule) is not None
 
 
-def record(
-    user: User, known: Sequence[str], *, remember: TrustedDevices | None = None, level: int = 0
+def record(  # noqa: PLR0913 - what a sign-in tells about its browser
+    user: User,
+    known: Sequence[str],
+    *,
+    remember: TrustedDevices | None = None,
+    skipping: TrustedDevices | None = None,
+    level: int = 0,
+    chain: Chain | None = None,
 ) -> Seen:
     """Record that a user signs in with the browser that has these secrets. The user's row is locked.
 
     With ``remember``, no second factor is asked for in this browser from now on. The browser then gets a new
     secret, which makes earlier copies of its cookie useless. ``level`` is the level of the sign-in.
+    ``skipping``: no second factor was asked for, because the browser is remembered.
+
+    Raises:
+        credentials.FactorsChanged: the browser was forgotten meanwhile.
+
     """
-    found = find(user, known)
-    if found is not None and remember is None:
-        _see_again(pk=found.pk, **_describe())
-        return Seen(_get_secret(known, found), "", is_new=False)
-    secret = secrets.token_urlsafe(32)
-    if found is not None and remember is not None:
-        _renew(user, found, secret, remember, level)
-    pk = found.pk if found else _store(user, secret, remember, level)
-    if remember is not None:
-        log.record(Event.TRUSTED_DEVICE_CREATE, user_id=user.pk, id=user.pk, device_id=pk, days=remember.days)
+    found = _find_remembered(user, known, skipping) if skipping else find(user, known)
+    if skipping and found is None:
+        raise credentials.FactorsChanged
+    with chains.joined(chain) as writes:
+        if found is not None and remember is None:
+            seen = {"pk": found.pk, "remembered_at": found.remembered_at, **_describe()}
+            writes.add(_see_remembered if skipping else _see_again, seen, refusal=credentials.FactorsChanged)
+            return Seen(_get_secret(known, found), "", is_new=False)
+        secret = secrets.token_urlsafe(32)
+        if found is not None and remember is not None:
+            _renew_secret(user, found, secret, remember, level, writes)
+        pk = found.pk if found else _store(user, secret, remember, level, writes)
+        if remember is not None:
+            facts: dict[str, Any] = {"id": user.pk, "device_id": pk, "days": remember.days}
+            log.write(log.new_entry(Event.TRUSTED_DEVICE_CREATE, user_id=user.pk, **facts), writes)
     return Seen(secret, _get_secret(known, found) if found else "", is_new=found is None)
 
 
-def _store(user: User, secret: str, remember: TrustedDevices | None, level: int) -> UUID:
+def _find_remembered(user: User, known: Sequence[str], rule: TrustedDevices) -> KnownBrowser | None:
+    return get_remembered(user, rule).filter(token_hash__in=[_hash(secret) for secret in known]).first()
+
+
+def _store(user: User, secret: str, remember: TrustedDevices | None, level: int, chain: Chain) -> UUID:
     """Store a new browser, and delete the oldest ones of the user beyond the limit."""
     browser = KnownBrowser(user=user, token_hash=_hash(secret), **_describe())
+    chain.add(_delete_oldest, {"user_id": user.pk})
     if remember is None:
-        _insert(browser)
+        chain.insert(_insert, browser)
     else:
         browser.remembered_epoch, browser.remembered_level = user.epoch, level
-        _insert_remembered(browser, remembered_for=timedelta(days=remember.days))
-    _delete_oldest(user_id=user.pk)
+        chain.insert(_insert_remembered, browser, {"remembered_for": timedelta(days=remember.days)})
     return browser.pk
 
 
-def _renew(user: User, browser: KnownBrowser, secret: str, rule: TrustedDevices, level: int) -> None:
+def _renew_secret(  # noqa: PLR0913, PLR0917 - what a browser has
+    user: User, browser: KnownBrowser, secret: str, rule: TrustedDevices, level: int, chain: Chain
+) -> None:
     """Remember a known browser, with a new secret."""
-    KnownBrowser.objects.filter(pk=browser.pk).update(
-        token_hash=_hash(secret),
-        last_seen_at=DatabaseNow(),
-        remembered_at=DatabaseNow(),
-        remembered_until=seconds_ahead(rule.days * _DAY),
-        remembered_epoch=user.epoch,
-        remembered_level=level,
+    values = {
+        "pk": browser.pk,
+        "token_hash": _hash(secret),
+        "remembered_for": timedelta(days=rule.days),
+        "remembered_epoch": user.epoch,
+        "remembered_level": level,
         **_describe(),
-    )
+    }
+    chain.add(_renew, values, refusal=credentials.FactorsChanged)
 
 
 def end_remembered(user: User) -> None:

@@ -10,6 +10,8 @@ from django.db.models import F, Q, QuerySet
 
 from audit import log
 from audit.events import Event
+from database import chains
+from database.chains import Chain
 from database.clock import DatabaseNow
 from identity.core.errors import Invalid
 from identity.core.tenant_statements import Select, SelectValues, Update, flag, number, text, uuid
@@ -139,8 +141,9 @@ def get_columns(new: NewPasskey) -> dict[str, Any]:
     }
 
 
-@transaction.atomic(savepoint=False)
-def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: bool = False) -> None:
+def record_use(
+    passkey: Credential, proven: ProvenPasskey, *, is_discoverable: bool = False, chain: Chain | None = None
+) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
 
     ``is_discoverable``: the browser has found the passkey without its id. That is stored if it was unknown.
@@ -149,19 +152,24 @@ def record_use(passkey: Credential, proven: ProvenPasskey, *, is_discoverable: b
         PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.
 
     """
-    spend(proven.challenge)
     learns = is_discoverable and passkey.is_discoverable is None
-    changed = _use_of(type(passkey), learns)(
-        pk=passkey.pk,
-        known_count=passkey.sign_count,
-        sign_count=proven.sign_count,
-        backed_up=proven.backed_up,
-    )
-    if not changed:
-        was_removed = not type(passkey)._default_manager.filter(pk=passkey.pk).exists()
-        raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
-    if learns and isinstance(passkey, Passkey):  # it can sign in from now on: a bit of ``User.factors``
-        passkey.user.refresh_from_db(fields=("factors",))
+    use = {
+        "pk": passkey.pk,
+        "known_count": passkey.sign_count,
+        "sign_count": proven.sign_count,
+        "backed_up": proven.backed_up,
+    }
+    with chains.joined(chain) as writes:
+        spend(proven.challenge, writes)
+        writes.add(_use_of(type(passkey), learns), use, refusal=lambda: _find_refusal(passkey))
+        if learns and isinstance(passkey, Passkey):  # it can sign in from now on: a bit of ``User.factors``
+            user = passkey.user
+            writes.then(lambda: user.refresh_from_db(fields=("factors",)))
+
+
+def _find_refusal(passkey: Credential) -> PasskeyRefused:
+    was_removed = not type(passkey)._default_manager.filter(pk=passkey.pk).exists()
+    return PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
 
 
 @cache
@@ -190,14 +198,12 @@ def check_name(name: str) -> None:
         raise Invalid("name", f"must have at most {MAX_NAME} characters")
 
 
-def spend(challenge: AcceptedChallenge) -> None:
-    """Store that a challenge was used, in the transaction that does what the challenge allows.
+def spend(challenge: AcceptedChallenge, chain: Chain | None = None) -> None:
+    """Store that a challenge was used, in the transaction or the chain that does what the challenge allows.
 
     Raises:
         PasskeyRefused: the challenge was used before.
 
     """
-    try:
-        used_once.use(challenge.hash, expires_at=challenge.expires_at)
-    except used_once.UsedBefore:
-        raise PasskeyRefused(Reason.CHALLENGE_USED) from None
+    refusal = PasskeyRefused(Reason.CHALLENGE_USED)
+    used_once.use(challenge.hash, expires_at=challenge.expires_at, refusal=refusal, chain=chain)

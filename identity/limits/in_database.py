@@ -12,7 +12,8 @@ from typing import Any, Final
 from django.db import connection, transaction
 from django.db.models import Case, F, QuerySet, Value, When
 
-from database import ids
+from database import chains, ids
+from database.chains import Chain
 from database.clock import DatabaseNow
 from database.list_parameters import among_selected
 from identity.core import tenancy
@@ -99,13 +100,13 @@ def is_any_reached(hits: Sequence[Hit]) -> bool:
     return any(count >= max_hits.get((kind, key_hash), _UNLIMITED) for kind, key_hash, count in rows)
 
 
-def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
+def undo(hits: Sequence[Hit], *, cleared_kind: str = "", chain: Chain | None = None) -> None:
     """Undo hits, and clear the counters of ``cleared_kind``."""
     values = {"cleared_kind": cleared_kind}
     for number, hit in enumerate(hits):
         values |= {f"kind{number}": hit.rule.kind, f"key_hash{number}": hit.key_hash}
-    with transaction.atomic(savepoint=False):
-        _undo_statement(len(hits))(**values)
+    with chains.joined(chain) as writes:
+        writes.add(_undo_statement(len(hits)), values)
 
 
 def get_locks(group_hashes: Sequence[str]) -> list[ActiveLock]:

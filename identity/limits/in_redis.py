@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from database import chains
+from database.chains import Chain
 from database.redis import InvalidReply, Unavailable, shared_redis
 from identity.core import tenancy
 from identity.limits.rules import LOCK_SECONDS, MAX_ACTIVE_LOCKS, ActiveLock, Hit, Limit, Refusal, Window
@@ -146,15 +148,16 @@ def is_any_reached(hits: Sequence[Hit]) -> bool:
     return any(isinstance(hit.rule, Limit) and count >= hit.rule.max_hits for hit, count in pairs)
 
 
-def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
+def undo(hits: Sequence[Hit], *, cleared_kind: str = "", chain: Chain | None = None) -> None:
     """Undo hits, and clear the counters of ``cleared_kind``. If Redis does not answer, they stay counted."""
-    with suppress(Unavailable):
-        _run(
-            _UNDO,
-            hits,
-            ["clear" if hit.rule.kind == cleared_kind else "" for hit in hits],
-            reply_length=0,
-        )
+    changes = ["clear" if hit.rule.kind == cleared_kind else "" for hit in hits]
+
+    def run() -> None:
+        with suppress(Unavailable):
+            _run(_UNDO, hits, changes, reply_length=0)
+
+    with chains.joined(chain) as writes:
+        writes.then(run)
 
 
 def get_locks(group_hashes: Sequence[str]) -> list[ActiveLock]:

@@ -10,6 +10,8 @@ from django.utils import timezone
 from django.utils.translation import ngettext_lazy
 
 from audit import context
+from database import chains
+from database.chains import Chain
 from identity.core.errors import ServiceError
 from identity.core.refusal_texts import fill
 from identity.limits import stores
@@ -87,21 +89,22 @@ class LoginAttempt:
         if self._refusal:
             raise locked(self._refusal.resets_in)
 
-    def succeed(self) -> None:
+    def succeed(self, chain: Chain | None = None) -> None:
         """Clear the first counter if it is a lock, and undo this attempt in the others.
 
-        Call it in the transaction of the changes that follow, so that all are rolled back together.
+        ``chain`` has the changes that the attempt allows. If they are not made, it stays counted.
         """
-        self._undo(cleared_kind=self._cleared_kind)
+        self._undo(chain, cleared_kind=self._cleared_kind)
 
     def cancel(self) -> None:
         """Undo this attempt in all counters."""
         self._undo()
 
-    def _undo(self, *, cleared_kind: str = "") -> None:
+    def _undo(self, chain: Chain | None = None, *, cleared_kind: str = "") -> None:
         if self._is_counted:
-            self._store.undo(self._hits, cleared_kind=cleared_kind)
-            self._is_counted = False
+            with chains.joined(chain) as writes:
+                self._store.undo(self._hits, cleared_kind=cleared_kind, chain=writes)
+                writes.then(lambda: setattr(self, "_is_counted", False))
 
 
 @contextmanager

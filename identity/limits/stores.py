@@ -8,6 +8,7 @@ from typing import Final, Protocol, TypeVar
 from django.conf import settings
 from prometheus_client import Counter
 
+from database.chains import Chain
 from database.redis import Unavailable
 from identity.limits import in_database, in_redis
 from identity.limits.rules import ActiveLock, Hit, Refusal, Window
@@ -29,8 +30,8 @@ class Store(Protocol):
     def is_any_reached(self, hits: Sequence[Hit]) -> bool:
         """Return whether one of these limits is reached."""
 
-    def undo(self, hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
-        """Undo hits, and clear the counters of ``cleared_kind``."""
+    def undo(self, hits: Sequence[Hit], *, cleared_kind: str = "", chain: Chain | None = None) -> None:
+        """Undo hits, and clear the counters of ``cleared_kind``, when the writes of ``chain`` are made."""
 
     def get_locks(self, group_hashes: Sequence[str]) -> list[ActiveLock]:
         """Return the active locks of groups, the longest first."""

@@ -1,4 +1,4 @@
-"""What a user proves again in a session, to confirm a change."""
+"""What a user proves again in a session, to confirm a change, and what continues after it."""
 
 import secrets
 
@@ -9,6 +9,7 @@ from audit import log
 from audit.events import Event
 from identity.sessions.models import Session
 from identity.sessions.services import hash_token
+from identity.users.models import User
 
 
 @transaction.atomic
@@ -38,4 +39,16 @@ def record_password(session: Session) -> str | None:
     if not Session.objects.filter(pk=session.pk, ended_at=None).update(**changes):
         return None
     session.password_confirmed_at = now
+    return token
+
+
+def renew(session: Session) -> str:
+    """Move a session to the new epoch of its user, and return the new secret for its cookie.
+
+    A session that was ended meanwhile stays ended, and the secret is invalid.
+    """
+    token = secrets.token_urlsafe(32)
+    epoch = User.objects.values_list("epoch", flat=True).get(pk=session.user_id)
+    Session.objects.filter(pk=session.pk, ended_at=None).update(epoch=epoch, token_hash=hash_token(token))
+    session.user.epoch = epoch
     return token

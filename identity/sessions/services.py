@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,9 +15,10 @@ from django.utils import timezone
 
 from audit import context, log
 from audit.events import Event
-from database import ids
+from database import chains, ids
+from database.chains import Chain
 from database.clock import limited
-from database.statements import AtomicChange, Insert
+from database.statements import AtomicChange, Insert, Parameter
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session, SessionQuerySet
@@ -55,9 +57,21 @@ _SIGN_IN_COLUMNS: Final = (
     *("token_hash", "epoch", "amr", "auth_time", "last_used_at", "expires_at", "ip", "user_agent"),
     *("updated_at", "keep_signed_in", "level", "second_factor_at", "remembered"),
 )
+_continue: Final = Update(
+    lambda: Session.objects.filter(pk=uuid("id"), ended_at=None),
+    **{
+        field.name: Parameter(field.attname, field)
+        for field in Session._meta.local_concrete_fields
+        if field.name in _SIGN_IN_COLUMNS
+    },
+)
 _MAX_LOGGED_IDS: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # the precision of ``last_used_at``: fewer writes
 _TOUCHES_PER_LIFETIME: Final = 10  # at least, so that a used session stays live
+
+
+class Ended(Exception):
+    """The session that a sign-in was to continue has ended."""
 
 
 class NoSuchSession(ServiceError):
@@ -85,6 +99,7 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     has_second_factor: bool = False,
     is_remembered: bool = False,
     replaces_level: bool = True,
+    chain: Chain | None = None,
 ) -> tuple[Session, str]:
     """Start a session and return it with the secret for the browser's cookie (256 bits).
 
@@ -94,27 +109,35 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
     ``lifetimes``. ``has_second_factor``: the user has just proven one. ``is_remembered``: the browser is, so
     none was asked for. A session that continues keeps a higher level, unless the sign-in ``replaces_level``.
+
+    Raises:
+        Ended: the session that was to continue has ended: a concurrent sign-out has priority.
+
     """
-    if replacing is not None and replacing.user_id != user.pk:
-        end(replacing)
-        replacing = None
     session, token = _new(user, amr=amr, auth_time=auth_time)
     session.expires_at = session.last_used_at + timedelta(seconds=seconds)
     session.keep_signed_in = keep_signed_in
     session.level, session.remembered = level, is_remembered
     session.second_factor_at = session.updated_at if has_second_factor else None
-    if replacing is not None:
-        if replacing.level > level and not replaces_level:
-            session.level, session.second_factor_at = replacing.level, replacing.second_factor_at
-            session.amr = [*amr, *(name for name in replacing.amr if name not in {*amr, "pwd"})]
-            session.remembered = False
-        facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
-        # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
-        if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
+    with chains.joined(chain) as writes:
+        if replacing is not None and replacing.user_id == user.pk:
+            if replacing.level > level and not replaces_level:
+                _keep_level(session, replacing)
             session.pk = replacing.pk
-            return session, token
-    _insert(session)
+            writes.add(_continue, vars(session), refusal=Ended)
+        else:
+            if replacing is not None:
+                writes.call(partial(end, replacing))
+            writes.insert(_insert, session)
     return session, token
+
+
+def _keep_level(session: Session, replaced: Session) -> None:
+    """Give a session the level, and the methods of its second factor, of the one that it replaces."""
+    own = session.amr
+    session.level, session.second_factor_at = replaced.level, replaced.second_factor_at
+    session.amr = [*own, *(name for name in replaced.amr if name not in {*own, "pwd"})]
+    session.remembered = False
 
 
 def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Session, str]:
@@ -222,15 +245,3 @@ def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
             session_ids=[str(pk) for pk in ended[:_MAX_LOGGED_IDS]],
         )
     return len(ended)
-
-
-def renew(session: Session) -> str:
-    """Move a session to the new epoch of its user, and return the new secret for its cookie.
-
-    A session that was ended meanwhile stays ended, and the secret is invalid.
-    """
-    token = secrets.token_urlsafe(32)
-    epoch = User.objects.values_list("epoch", flat=True).get(pk=session.user_id)
-    Session.objects.filter(pk=session.pk, ended_at=None).update(epoch=epoch, token_hash=hash_token(token))
-    session.user.epoch = epoch
-    return token

@@ -3,26 +3,20 @@
 from datetime import datetime
 from typing import Final
 
-from django.db import IntegrityError
-
+from database import chains
+from database.chains import Chain
 from database.statements import Insert
 from identity.submissions.models import UsedOnce
 
 _insert: Final = Insert(UsedOnce)
 
 
-class UsedBefore(Exception):
-    """The value was used before."""
-
-
-def use(digest: str, *, expires_at: datetime) -> None:
-    """Store the hash of a value. Call it in the transaction that does what the value allows.
+def use(digest: str, *, expires_at: datetime, refusal: Exception, chain: Chain | None = None) -> None:
+    """Store the hash of a value, in the transaction or the chain that does what the value allows.
 
     Raises:
-        UsedBefore: it was stored before. The transaction must end.
+        Exception: ``refusal``; the value was used before. The transaction must end.
 
     """
-    try:
-        _insert(UsedOnce(hash=digest, expires_at=expires_at))
-    except IntegrityError:
-        raise UsedBefore from None
+    with chains.joined(chain) as writes:
+        writes.insert(_insert, UsedOnce(hash=digest, expires_at=expires_at), refusal=lambda: refusal)

@@ -10,6 +10,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
 from audit.events import Event
+from database import chains
+from database.chains import Chain
 from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.core.refusal_texts import fill
@@ -127,10 +129,10 @@ def authenticate(*, identifier: str, password: str) -> User:
     return user
 
 
-def record_sign_in(user: User) -> None:
+def record_sign_in(user: User, chain: Chain | None = None) -> None:
     """Count a sign-in, unless the account was suspended or got a new password meanwhile.
 
-    The caller makes the other changes of the sign-in in its transaction, in which the row stays locked.
+    The caller makes the other changes of the sign-in later in ``chain``: the user's row is locked first.
 
     Raises:
         Suspended: the account was suspended meanwhile.
@@ -138,12 +140,16 @@ def record_sign_in(user: User) -> None:
         InvalidCredentials: the password was changed meanwhile.
 
     """
-    if _count_sign_in(pk=user.pk, epoch=user.epoch, factors=user.factors, two_step=user.two_step):
-        return
+    read = {"pk": user.pk, "epoch": user.epoch, "factors": user.factors, "two_step": user.two_step}
+    with chains.joined(chain) as writes:
+        writes.add(_count_sign_in, read, refusal=lambda: _find_refusal(user))
+
+
+def _find_refusal(user: User) -> ServiceError:
     current = User.objects.filter(pk=user.pk).values("is_suspended", "epoch").first()
     if current and current["is_suspended"]:
-        raise Suspended
-    raise FactorsChanged if current and current["epoch"] == user.epoch else InvalidCredentials
+        return Suspended()
+    return FactorsChanged() if current and current["epoch"] == user.epoch else InvalidCredentials()
 
 
 def lock_for_sign_in(user: User) -> None:

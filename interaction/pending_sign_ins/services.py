@@ -7,6 +7,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import F, Q
 
+from database import chains
+from database.chains import Chain
 from database.clock import DatabaseNow, seconds_ahead
 from database.statements import Insert
 from identity.core.errors import ServiceError
@@ -117,26 +119,26 @@ def count_try(pending: PendingSignIn) -> None:
     PendingSignIn.objects.filter(pk=pending.pk).update(tries=F("tries") + 1)
 
 
-def finish(pending: PendingSignIn) -> None:
-    """Mark a sign-in as done, in the transaction that starts its session, so that two tabs start one session.
+def finish(pending: PendingSignIn, chain: Chain | None = None) -> None:
+    """Mark a sign-in as done, in the chain that starts its session, so that two tabs start one session.
 
     Raises:
         NothingPending: another request was first, or it has ended.
 
     """
-    if not _finish(pk=pending.pk):
-        raise NothingPending
+    with chains.joined(chain) as writes:
+        writes.add(_finish, {"pk": pending.pk}, refusal=NothingPending)
 
 
-def allow_reset(pending: PendingSignIn) -> None:
+def allow_reset(pending: PendingSignIn, chain: Chain | None = None) -> None:
     """Mark a second factor as proven for a forgotten password. No session can start from it.
 
     Raises:
         NothingPending: another request was first, or it has ended.
 
     """
-    if not _allow_reset(pk=pending.pk):
-        raise NothingPending
+    with chains.joined(chain) as writes:
+        writes.add(_allow_reset, {"pk": pending.pk}, refusal=NothingPending)
 
 
 def is_reset_allowed(user: User, browser: str) -> bool:

@@ -9,6 +9,8 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from audit import context
+from database import chains
+from database.chains import Chain
 from database.statements import Insert
 from identity.core.tenant_statements import Delete, Select, Update, text, uuid
 from identity.limits import rules
@@ -115,9 +117,10 @@ def find_application(browser: str, request_id: UUID) -> Application | None:
     return None if row is None else row.application
 
 
-def record_sign_in(request: AuthorizationRequest, session: Session) -> None:
+def record_sign_in(request: AuthorizationRequest, session: Session, chain: Chain | None = None) -> None:
     """Record that the user signed in for this request. A consent of another user is withdrawn."""
-    _RECORD_SIGN_IN(pk=request.pk, session_id=session.pk)
+    with chains.joined(chain) as writes:
+        writes.add(_RECORD_SIGN_IN, {"pk": request.pk, "session_id": session.pk})
 
 
 def record_account(request: AuthorizationRequest, session: Session) -> bool:

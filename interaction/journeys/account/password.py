@@ -2,8 +2,7 @@
 
 from django.db import transaction
 
-from identity.sessions import lifetimes
-from identity.sessions import services as sessions
+from identity.sessions import confirmations, lifetimes
 from identity.sessions.models import Session
 from identity.users import credentials
 from interaction.experience import policy
@@ -39,6 +38,6 @@ def change(session: Session, *, current: str, new: str) -> tuple[str, int | None
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
         resets.record(user, kinds)
-        token = sessions.renew(session)
+        token = confirmations.renew(session)
     tenant = current_experience.tenant
     return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)

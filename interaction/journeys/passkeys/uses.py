@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from database.chains import Chain
 from identity.factors import passkeys
 from identity.factors.ceremonies import ProvenPasskey
 from identity.factors.models import Passkey
@@ -15,11 +16,11 @@ class PasskeyUse:
     proven: ProvenPasskey
     is_discoverable: bool = False
 
-    def succeed(self) -> None:
-        """Store that the passkey and its challenge are used, in the transaction of the sign-in.
+    def succeed(self, chain: Chain | None = None) -> None:
+        """Store that the passkey and its challenge are used, with the changes of the sign-in.
 
         Raises:
             PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.
 
         """
-        passkeys.record_use(self.passkey, self.proven, is_discoverable=self.is_discoverable)
+        passkeys.record_use(self.passkey, self.proven, is_discoverable=self.is_discoverable, chain=chain)

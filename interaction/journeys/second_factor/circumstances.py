@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from django.utils import timezone
@@ -9,6 +10,7 @@ from django.utils import timezone
 from audit import context
 from audit.events import Event
 from audit.models import Entry
+from database.chains import Chain
 from database.clock import seconds_ahead
 from identity.core import tenancy
 from identity.factors import browsers, countries
@@ -17,7 +19,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.needed import POLICIES, Need, Person, Way
 from identity.sessions.known_users import KnownUsers
-from identity.users import credentials, typed
+from identity.users import typed
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -45,35 +47,34 @@ def judge(user: User, person: Person, sign_in: SignIn, experience: SignInExperie
     return replace(sign_in, is_remembered=is_remembered, risks=risks)
 
 
-def check(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> None:
-    """Check that a remembered browser is still remembered. The user's row is locked.
-
-    Raises:
-        credentials.FactorsChanged: the browser was forgotten meanwhile.
-
-    """
-    if sign_in.is_remembered and not _is_remembered(user, experience, visit):
-        raise credentials.FactorsChanged
-
-
-def record(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> KnownUsers | None:
+def record(
+    user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit, chain: Chain
+) -> KnownUsers | None:
     """Record the browser and the country of a sign-in, and mail the user about a new browser.
 
     Return what the browser's cookie holds from now on, or None if the tenant records no browsers.
+
+    Raises (when the chain runs):
+        credentials.FactorsChanged: the browser was forgotten meanwhile.
+
     """
     if not experience.records_browsers:
         return None
-    origin = context.current()
-    if experience.has_adaptive_factors and origin.country:
-        countries.record(user, origin.country)
+    country = context.current().country
+    if experience.has_adaptive_factors and country:
+        chain.call(partial(countries.record, user, country))
+    remember = experience.trusted_devices if _may_remember(sign_in) else None
+    skipping = experience.trusted_devices if sign_in.is_remembered else None
     seen = browsers.record(
         user,
         visit.known.browser_secrets,
-        remember=experience.trusted_devices if _may_remember(sign_in) else None,
+        remember=remember,
+        skipping=skipping,
         level=sign_in.level,
+        chain=chain,
     )
-    if seen.is_new:
-        _notify(user, sign_in, experience)
+    if seen.is_new and _is_mailed(user, sign_in, experience):
+        chain.call(partial(notify, user, Notice.NEW_SIGN_IN))
     return _add(visit.known, seen)
 
 
@@ -86,10 +87,10 @@ def _add(known: KnownUsers, seen: Seen) -> KnownUsers:
     return known.with_secret(seen.secret, replaced=seen.replaced)
 
 
-def _notify(user: User, sign_in: SignIn, experience: SignInExperience) -> None:
-    is_mailed = experience.has_sign_in_notice and sign_in.way != Way.REGISTER
-    if is_mailed and Kind.EMAIL in user.get_proven_addresses():
-        notify(user, Notice.NEW_SIGN_IN)
+def _is_mailed(user: User, sign_in: SignIn, experience: SignInExperience) -> bool:
+    """Return whether the user gets a mail about a sign-in in a new browser."""
+    has_notice = experience.has_sign_in_notice and sign_in.way != Way.REGISTER
+    return has_notice and Kind.EMAIL in user.get_proven_addresses()
 
 
 def _may_remember(sign_in: SignIn) -> bool:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from django.urls import reverse
 
+from database.chains import Chain
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.needed import RISK, Need, Way
@@ -23,8 +24,8 @@ from interaction.social import services as identities
 class Proof(Protocol):
     """What proves a factor and counts once: a login attempt, or the answer of a passkey."""
 
-    def succeed(self) -> None:
-        """Store that the proof is used. Call it in the transaction of the changes that it allows."""
+    def succeed(self, chain: Chain | None = None) -> None:
+        """Store that the proof is used, in the transaction or the chain of the changes that it allows."""
 
 
 @dataclass(frozen=True, slots=True)

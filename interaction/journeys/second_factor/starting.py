@@ -1,6 +1,7 @@
 """The one place that decides between "the first factor is proven" and "there is a session"."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -10,6 +11,7 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
+from database.chains import Chain
 from identity.factors import metrics
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import NOTHING, Need, Person, Proven, Way, needed
@@ -31,6 +33,7 @@ from interaction.journeys.second_factor.sign_ins import (
 from interaction.pending_sign_ins import services as pending_sign_ins
 from oidc.grants import requests
 
+_MOST_STARTS: Final = 3  # what a sign-in depends on may change meanwhile
 _PAGES: Final = {True: "pages:second-factor", False: "pages:set-up"}
 
 
@@ -55,19 +58,20 @@ def go_on(  # noqa: PLR0913 - what signing in touches
         pending_sign_ins.NothingPending: another request has finished the sign-in.
 
     """
-    sign_in, need = judge(user, sign_in, experience, visit)
-    if user.is_suspended and not need.methods:
-        raise credentials.Suspended
-    entry.user_id = user.pk
-    if need.is_nothing:
+    for _ in range(_MOST_STARTS):
+        sign_in, need = judge(user, sign_in, experience, visit)
+        if user.is_suspended and not need.methods:
+            raise credentials.Suspended
+        entry.user_id = user.pk
+        if not need.is_nothing:
+            return _wait(user, sign_in, need, experience, visit, entry, proof)
         try:
             return _start(user, sign_in, experience, visit, entry, proof)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
-            sign_in, need = judge(user, sign_in, experience, visit)
-            if need.is_nothing:
-                return _start(user, sign_in, experience, visit, entry, proof)
-    return _wait(user, sign_in, need, experience, visit, entry, proof)
+        except sessions.Ended:
+            visit = replace(visit, current=None)
+    raise credentials.FactorsChanged
 
 
 def judge(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> tuple[SignIn, Need]:
@@ -109,35 +113,34 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
     tenant = experience.tenant
     choice = sign_in.keep_signed_in if tenant.keep_signed_in else None
     pending = visit.pending
-    with transaction.atomic():
-        credentials.record_sign_in(user)  # lock order: the user's row first, which avoids deadlocks
-        circumstances.check(user, sign_in, experience, visit)
-        if sign_in.finishing:
-            pending_sign_ins.finish(sign_in.finishing)
-        if proof:
-            proof.succeed()
-        if sign_in.proven is not None:
-            ownership.accept_proof(user, *sign_in.proven)
-        session, token = sessions.start(
-            user,
-            amr=sign_in.amr,
-            auth_time=sign_in.auth_time,
-            replacing=visit.current,
-            seconds=lifetimes.get_absolute_seconds(tenant),
-            keep_signed_in=choice,
-            level=sign_in.level,
-            has_second_factor=sign_in.second is not None,
-            is_remembered=sign_in.is_remembered,
-            # A request with max_age asks for the whole sign-in, as prompt=login does.
-            replaces_level=pending is not None and pending.max_age is not None,
-        )
-        if pending:
-            requests.record_sign_in(pending.row, session)
-        known = circumstances.record(user, sign_in, experience, visit)
-        entry.facts["session_id"] = str(session.pk)
-        if experience.has_factors:
-            entry.facts |= _describe(sign_in)
-        entry.record_success()
+    chain = Chain()
+    credentials.record_sign_in(user, chain)  # lock order: the user's row first, which avoids deadlocks
+    if sign_in.finishing:
+        pending_sign_ins.finish(sign_in.finishing, chain)
+    if proof:
+        proof.succeed(chain)
+    if sign_in.proven is not None:
+        chain.call(partial(ownership.accept_proof, user, *sign_in.proven))
+    session, token = sessions.start(
+        user,
+        amr=sign_in.amr,
+        auth_time=sign_in.auth_time,
+        replacing=visit.current,
+        seconds=lifetimes.get_absolute_seconds(tenant),
+        keep_signed_in=choice,
+        level=sign_in.level,
+        has_second_factor=sign_in.second is not None,
+        is_remembered=sign_in.is_remembered,
+        # A request with max_age asks for the whole sign-in, as prompt=login does.
+        replaces_level=pending is not None and pending.max_age is not None,
+        chain=chain,
+    )
+    if pending:
+        requests.record_sign_in(pending.row, session, chain)
+    known = circumstances.record(user, sign_in, experience, visit, chain)
+    facts = _describe(sign_in) if experience.has_factors else {}
+    entry.record_success(chain, session_id=str(session.pk), **facts)
+    chain.run()
     metrics.count_sign_in(sign_in.level)
     return SignInResult(
         redirect_to=visit.next_url,

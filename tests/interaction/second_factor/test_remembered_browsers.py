@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from database.chains import Chain
 from identity.factors import browsers, services
 from identity.factors.models import KnownBrowser
 from identity.factors.needed import Way
@@ -384,10 +385,16 @@ class TestRaces:
             visit = Visit("", None, None, KnownUsers(browser_secrets=secrets))
             judged, _ = starting.judge(user, SignIn(way=Way.PASSWORD, amr=["pwd"]), here, visit)
             assert judged.is_remembered
+            chain = Chain()
+            credentials.record_sign_in(user, chain)
+            circumstances.record(user, judged, here, visit, chain)
+            before = User.objects.get(pk=user.pk).login_count
             browsers.forget_all(user)
 
             with pytest.raises(credentials.FactorsChanged):
-                circumstances.check(user, judged, here, visit)
+                chain.run()
+
+            assert User.objects.get(pk=user.pk).login_count == before
 
     def test_decision_M62_so_is_one_that_is_forgotten_after_the_sign_in_was_judged(
         self, acme, user, app, monkeypatch

@@ -1,0 +1,190 @@
+"""Writes that are made together or not at all: on PostgreSQL one statement, on SQLite a transaction.
+
+A function that takes a ``Chain`` adds its writes to it, and the caller runs them all. A write that may be
+refused names a function that returns its refusal. The single statement does not tell which write was
+refused, so the same writes then run one by one, and the refusals are the same on both engines.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from django.db import DEFAULT_DB_ALIAS, DataError, IntegrityError, connections, models, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from database.statements import Insert, Prepared, Statement, Values, as_select
+
+Refusal = Callable[[], Exception]
+Step = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """A statement with its values. It is refused if it has a ``refusal`` and writes no row."""
+
+    statement: Statement[Any]
+    values: Values
+    refusal: Refusal | None
+
+    def run(self) -> None:
+        """Run the statement by itself.
+
+        Raises:
+            Exception: what ``refusal`` returns.
+
+        """
+        prepared = self.statement.prepared()
+        try:
+            with prepared.cursor() as cursor:
+                prepared.execute(cursor, self.values)
+                count = int(cursor.rowcount)
+        except IntegrityError:
+            if self.refusal is not None and isinstance(self.statement, Insert):
+                raise self.refusal() from None
+            raise
+        if not count and self.refusal is not None:
+            raise self.refusal()
+
+
+class Chain:
+    """The writes of one operation, in their order."""
+
+    def __init__(self) -> None:
+        self._steps: Final[list[_Write | Step]] = []
+        self._afterwards: Final[list[Step]] = []
+
+    def add(
+        self, statement: Statement[Any], values: Values | None = None, *, refusal: Refusal | None = None
+    ) -> None:
+        """Add an UPDATE or a DELETE. If it finds no row, what ``refusal`` returns is raised."""
+        self._steps.append(_Write(statement, values or {}, refusal))
+
+    def insert(
+        self,
+        insert: Insert,
+        row: models.Model,
+        values: Values | None = None,
+        *,
+        refusal: Refusal | None = None,
+    ) -> None:
+        """Add an INSERT. If the row violates a constraint, ``refusal``, which cannot query, is the error."""
+        self._steps.append(_Write(insert, {**vars(row), **(values or {})}, refusal))
+        self.then(lambda: setattr(row._state, "adding", False))  # noqa: SLF001 - as save does
+
+    def call(self, step: Step) -> None:
+        """Add a function that writes by itself. Then every write is a statement of one transaction."""
+        self._steps.append(step)
+
+    def then(self, step: Step) -> None:
+        """Add a function to call when everything is written."""
+        self._afterwards.append(step)
+
+    def run(self) -> None:
+        """Make all writes.
+
+        Raises:
+            Exception: what a ``refusal`` returns; nothing was written.
+            django.db.IntegrityError: a row violates a constraint; nothing was written.
+
+        """
+        if not self._run_as_one():
+            self._run_one_by_one()
+        for step in self._afterwards:
+            step()
+
+    def _run_as_one(self) -> bool:
+        """Run the writes as one statement, and return whether all were made."""
+        database = connections[DEFAULT_DB_ALIAS]
+        writes = [step for step in self._steps if isinstance(step, _Write)]
+        if database.vendor != "postgresql" or len(writes) < len(self._steps) or len(writes) <= 1:
+            return False
+        statement = _get_statement(tuple((write.statement, write.refusal is not None) for write in writes))
+        try:
+            # Inside a transaction, an error must not end what came before.
+            with transaction.atomic() if database.in_atomic_block else nullcontext():
+                statement.run([write.values for write in writes])
+        except (DataError, IntegrityError):
+            return False
+        return True
+
+    def _run_one_by_one(self) -> None:
+        with transaction.atomic() if len(self._steps) > 1 else nullcontext():
+            for step in self._steps:
+                if isinstance(step, _Write):
+                    step.run()
+                else:
+                    step()
+
+
+@contextmanager
+def joined(chain: Chain | None) -> Iterator[Chain]:
+    """Give a chain to add to: the caller's or, without one, a new one that runs at the end."""
+    own = Chain() if chain is None else chain
+    yield own
+    if chain is None:
+        own.run()
+
+
+class _Compiled(Prepared):
+    """Several statements as one, which fails unless each write that must find a row does.
+
+    Each write runs only after the last one before it that must find a row, so rows are locked in this order.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Prepared, bool]], database: BaseDatabaseWrapper) -> None:
+        ctes, gate = [], ""
+        for number, (part, is_required) in enumerate(parts):
+            name = f"write_{number}"
+            ctes.append(f"{name} AS ({_behind(gate, part.sql)})")
+            if is_required:
+                gate = name
+        # A division by zero undoes everything.
+        result = f"1 / (SELECT COUNT(*) FROM {gate})" if gate else "1"  # noqa: S608 - no outside value
+        super().__init__(f"WITH {', '.join(ctes)} SELECT {result}", (), database)
+        self.parts: Final = [part for part, _ in parts]
+
+    def run(self, values: Sequence[Values]) -> None:
+        """Execute the statement."""
+        pairs = zip(self.parts, values, strict=True)
+        params = [param for part, part_values in pairs for param in part.bind(part_values)]
+        with self.cursor() as cursor:
+            cursor.execute(self.sql, params)
+
+
+def _behind(gate: str, sql: str) -> str:
+    """Return a statement that does something only if the write ``gate`` found a row."""
+    condition = f"EXISTS (SELECT 1 FROM {gate})" if gate else ""  # noqa: S608 - no outside value
+    if sql.startswith("INSERT"):
+        return f"{as_select(sql)}{condition and f' WHERE {condition}'} RETURNING 1"
+    return f"{sql}{condition and f' AND {condition}'} RETURNING 1"
+
+
+class _Statement(Statement[_Compiled]):
+    """Writes that each thread compiles once to one statement."""
+
+    def __init__(self, parts: Sequence[tuple[Statement[Any], bool]]) -> None:
+        super().__init__()
+        self._parts: Final = parts
+
+    def prepare(self, database: BaseDatabaseWrapper) -> _Compiled:
+        """Compile the statement."""
+        with transaction.atomic():  # Django compiles SELECT … FOR UPDATE only in a transaction
+            prepared = [(part.prepare(database), is_required) for part, is_required in self._parts]
+        return _Compiled(prepared, database)
+
+    def run(self, values: Sequence[Values]) -> None:
+        """Execute the statement.
+
+        Raises:
+            django.db.DataError: a write that must find a row found none.
+            django.db.IntegrityError: a row violates a constraint.
+
+        """
+        self.prepared().run(values)
+
+
+@lru_cache(maxsize=256)
+def _get_statement(parts: tuple[tuple[Statement[Any], bool], ...]) -> _Statement:
+    return _Statement(parts)
