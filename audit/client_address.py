@@ -13,7 +13,8 @@ _HOP: Final = re.compile(
     r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]:\d{1,5}|(?P<v4>[0-9.]+):\d{1,5}|(?P<bare>[0-9A-Fa-f:.]+))"
 )
 
-_COUNTRY: Final = re.compile("[A-Z]{2}")
+# ``T1`` is what Cloudflare sends for the Tor network, which counts as a country.
+_COUNTRY: Final = re.compile("[A-Z]{2}|T1")
 _NO_COUNTRY: Final = "XX"
 
 
@@ -44,7 +45,7 @@ def get_address(meta: Mapping[str, Any]) -> str:
 
 
 def client_country(request: HttpRequest) -> str:
-    """Return the country of the client (ISO 3166-1), or an empty string if no trusted proxy says it.
+    """Return the country of the client (ISO 3166-1, or T1), or an empty string if no trusted proxy says it.
 
     ``COUNTRY_HEADER`` names the header. Some proxies send ``XX`` for an address without a known country.
     """

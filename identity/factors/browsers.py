@@ -24,6 +24,7 @@ from database.clock import DatabaseNow, seconds_ahead
 from database.statements import Insert
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Delete, Select, Update, duration, moment, number, text, uuid
+from identity.factors import remembered_grants
 from identity.factors.models import KnownBrowser
 from identity.http import browser_names
 from identity.users import credentials
@@ -193,10 +194,14 @@ def _renew_secret(  # noqa: PLR0913, PLR0917 - what a browser has
 
 
 def end_remembered(user: User) -> None:
-    """Ask a user for the second factor again in every browser. The browsers stay known."""
+    """Ask a user for the second factor again in every browser. The browsers stay known.
+
+    The caller has a transaction.
+    """
     KnownBrowser.objects.filter(user=user).exclude(remembered_until=None).update(
         remembered_at=None, remembered_until=None, remembered_epoch=None, remembered_level=None
     )
+    remembered_grants.end(user)
 
 
 @transaction.atomic
@@ -211,6 +216,7 @@ def forget(user: User, browser_id: str) -> None:
     _lock(user)
     if pk is None or not KnownBrowser.objects.filter(user=user, pk=pk).delete()[0]:
         raise NoSuchBrowser
+    remembered_grants.end(user)
     log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, device_id=pk)
 
 
@@ -219,6 +225,7 @@ def forget_all(user: User) -> None:
     """Forget all browsers of a user, also those that are merely known."""
     _lock(user)
     count, _ = KnownBrowser.objects.filter(user=user).delete()
+    remembered_grants.end(user)
     if count:
         log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, count=count)
 

@@ -29,6 +29,9 @@ class PendingSignIn(TenantModel):
     reasons = models.JSONField(default=list)
     must_enrol = models.BooleanField(default=False)
     keep_signed_in = models.BooleanField(default=False)
+    # The key of the identifier that a code proved. It is stored as verified with the session.
+    proven_key = models.CharField(max_length=1024, db_default="", default="")
+    # The kept account at a provider, which is linked and updated with the session.
     social_id = models.UUIDField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField()

@@ -35,7 +35,11 @@ _live: Final = Select(
     )
 )
 
-_insert: Final = Insert(PendingSignIn, expires_at=seconds_ahead(settings.PENDING_SIGN_IN_SECONDS))
+_insert: Final = Insert(
+    PendingSignIn,
+    including=["proven_key"],
+    expires_at=seconds_ahead(settings.PENDING_SIGN_IN_SECONDS),
+)
 
 
 def _delete_replaced(request: Q) -> Delete:
@@ -81,6 +85,8 @@ def store(  # noqa: PLR0913 - one parameter a column
     reasons: list[str],
     must_enrol: bool,
     keep_signed_in: bool,
+    proven_key: str = "",
+    social_id: UUID | None = None,
 ) -> PendingSignIn:
     """Store a sign-in, which replaces the one of the same browser and request."""
     if request_id is None:
@@ -101,6 +107,8 @@ def store(  # noqa: PLR0913 - one parameter a column
         reasons=reasons,
         must_enrol=must_enrol,
         keep_signed_in=keep_signed_in,
+        proven_key=proven_key,
+        social_id=social_id,
     )
     _insert(pending)
     return pending

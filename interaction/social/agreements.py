@@ -4,16 +4,16 @@ Each is an attempt without a known state, so that no answer of a provider can re
 profile. It is single-use, bound to one browser, and expires ten minutes after the provider's answer.
 """
 
-from dataclasses import asdict, replace
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
-import orjson
-
 from identity.encryption import keyring
-from interaction.connectors.providers.base import AccountName, Profile
-from interaction.social import attempts
+from interaction.connectors.providers.base import Profile
+from interaction.social import attempts, kept_profiles
 from interaction.social.models import SocialAttempt
+
+_TEXTS: Final = 2  # an account that waits for a second factor has more: see ``proven_accounts``
 
 
 def keep(attempt: SocialAttempt, profile: Profile, auth_time: datetime) -> UUID:
@@ -27,7 +27,7 @@ def keep(attempt: SocialAttempt, profile: Profile, auth_time: datetime) -> UUID:
         interaction=attempt.interaction,
         session=None,
         keep_signed_in=attempt.keep_signed_in,
-        person=[orjson.dumps(asdict(profile)).decode(), auth_time.isoformat()],
+        person=[kept_profiles.dump(profile), auth_time.isoformat()],
     )
     return kept.pk
 
@@ -44,8 +44,6 @@ def read(attempt: SocialAttempt) -> tuple[Profile, datetime] | None:
         person = attempts.get_person(attempt)
     except keyring.UnknownKey:
         return None
-    if person is None:
+    if person is None or len(person) != _TEXTS:
         return None
-    profile = Profile(**orjson.loads(person[0]))
-    alias = AccountName(*profile.alias) if profile.alias else None
-    return replace(profile, alias=alias), datetime.fromisoformat(person[1])
+    return kept_profiles.load(person[0]), datetime.fromisoformat(person[1])

@@ -37,8 +37,9 @@ def create(  # noqa: PLR0913 - one parameter a column
     session: Session | None,
     keep_signed_in: bool = False,
     person: list[str] | None = None,
+    lifetime: timedelta = _LIFETIME,
 ) -> SocialAttempt:
-    """Store and return an attempt, for ten minutes. ``person`` says who signed in already.
+    """Store and return an attempt, for ten minutes by default. ``person`` says who signed in already.
 
     Expired attempts, and the browser's oldest beyond twenty, are deleted.
     """
@@ -53,7 +54,7 @@ def create(  # noqa: PLR0913 - one parameter a column
         session=session,
         interaction=interaction,
         keep_signed_in=keep_signed_in,
-        expires_at=timezone.now() + _LIFETIME,
+        expires_at=timezone.now() + lifetime,
     )
     texts = [secrets.nonce, secrets.verifier]
     attempt.sealed_secrets = _encrypt(attempt, texts if person is None else [*texts, "", *person])

@@ -80,6 +80,17 @@ def link_from(session: Session, profile: Profile, connector: Connector, provider
     live = Session.objects.live().select_for_update(of=("self",)).filter(pk=session.pk)
     if user is None or not live.exists():
         raise SignedOut
+    return link_and_notify(user, profile, connector, provider_name)
+
+
+@transaction.atomic
+def link_and_notify(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
+    """Link the account of a profile to a user, and notify the user. Linking it again changes nothing.
+
+    Raises:
+        LinkedElsewhere: it is linked to another user.
+
+    """
     identity, is_new = _get_or_link(user, profile, connector, provider_name)
     if is_new:
         notify(user, Notice.ACCOUNT_LINKED, provider=provider_name)
@@ -88,7 +99,7 @@ def link_from(session: Session, profile: Profile, connector: Connector, provider
 
 @transaction.atomic
 def link(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
-    """Link the account of a profile to a user. Linking it again changes nothing.
+    """Link the account of a profile to a user who was created for it. Linking it again changes nothing.
 
     Raises:
         LinkedElsewhere: it is linked to another user.
@@ -126,18 +137,17 @@ def _get_or_link(
     return identity, is_new
 
 
-def record_use(identity: SocialIdentity, profile: Profile) -> None:
+def record_use(identity: SocialIdentity, profile: Profile) -> bool:
     """Store the time of a sign-in with a linked account, and the provider's current profile.
 
-    Name and email remain if the provider does not return them. Apple returns the name at the first sign-in
-    only, and some providers let the person keep the email back.
+    Return whether the account is still linked. Name and email remain if the provider does not return them:
+    Apple returns the name at the first sign-in only, and some providers let the person keep the email back.
     """
     identity.name = profile.name or identity.name
     identity.email = profile.email or identity.email
     identity.last_used_at = timezone.now()
-    SocialIdentity.objects.filter(pk=identity.pk).update(
-        name=identity.name, email=identity.email, last_used_at=identity.last_used_at
-    )
+    linked = SocialIdentity.objects.filter(pk=identity.pk, user=identity.user_id)
+    return bool(linked.update(name=identity.name, email=identity.email, last_used_at=identity.last_used_at))
 
 
 @transaction.atomic

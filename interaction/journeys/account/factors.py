@@ -20,6 +20,7 @@ from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
+from interaction.journeys import sign_in_ways
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import (
     authenticator_setup,
@@ -30,7 +31,6 @@ from interaction.journeys.second_factor import (
 )
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.confirming import Renewed
-from interaction.social.models import SocialIdentity
 
 
 class FactorRequired(FactorError):
@@ -186,11 +186,10 @@ def parse_id(factor_id: str) -> UUID:
 
 
 def _has_way_in(user: User) -> bool:
-    if user.password or user.get_proven_addresses():
-        return True
+    """Return whether another passkey is left, or a way to sign in that is not switched off."""
     if user.factors & FIRST_PASSKEY and passkeys.can_sign_in(passkeys.usable(user)).exists():
         return True
-    return SocialIdentity.objects.filter(user=user).exists()
+    return any(not way.problem for way in sign_in_ways.get_ways(user))
 
 
 def renew_backup_codes(session: Session, *, password: str) -> list[str]:

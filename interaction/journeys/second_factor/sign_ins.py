@@ -19,6 +19,7 @@ from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import people
 from interaction.pending_sign_ins.models import PendingSignIn
 from interaction.social import services as identities
+from interaction.social.proven_accounts import ProvenAccount
 
 
 class Proof(Protocol):
@@ -93,7 +94,8 @@ class SignIn:
     """What is proven of a sign-in.
 
     ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
-    kinds of address whose code was entered, or that are the same mailbox as the account elsewhere.
+    kinds of address whose code was entered, or that are the same mailbox as the account elsewhere, which is
+    ``account``.
     ``auth_time`` is the time of the authentication, if it was not now. ``keep_signed_in`` counts only if the
     tenant lets users choose. ``second`` is the second factor, and ``finishing`` the stored sign-in that it
     completes. ``remember``: the user wishes to have this browser remembered. The last two are the
@@ -107,6 +109,7 @@ class SignIn:
     auth_time: datetime | None = None
     keep_signed_in: bool = False
     proven: tuple[Kind, str] | None = None
+    account: ProvenAccount | None = None
     second: FactorType | None = None
     skips: bool = False
     finishing: PendingSignIn | None = None
@@ -163,6 +166,7 @@ def read(stored: PendingSignIn) -> SignIn:
         entered=frozenset(map(Kind, stored.channels)),
         auth_time=stored.auth_time,
         keep_signed_in=stored.keep_signed_in,
+        proven=(Kind(stored.channels[0]), stored.proven_key) if stored.proven_key else None,
         finishing=stored,
         risks=tuple(reason.removeprefix(RISK) for reason in stored.reasons if reason.startswith(RISK)),
     )

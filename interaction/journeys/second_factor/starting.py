@@ -1,7 +1,6 @@
 """The one place that decides between "the first factor is proven" and "there is a session"."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -17,11 +16,11 @@ from identity.factors.levels import ACR, Level
 from identity.factors.needed import NOTHING, Need, Person, Proven, Way, needed
 from identity.sessions import cookies, lifetimes
 from identity.sessions import services as sessions
-from identity.users import credentials, ownership
+from identity.users import credentials
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import circumstances, demands, people
+from interaction.journeys.second_factor import circumstances, demands, people, proofs
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
     Proof,
@@ -119,8 +118,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
         pending_sign_ins.finish(sign_in.finishing, chain)
     if proof:
         proof.succeed(chain)
-    if sign_in.proven is not None:
-        chain.call(partial(ownership.accept_proof, user, *sign_in.proven))
+    proofs.record(user, sign_in, chain)
     session, token = sessions.start(
         user,
         amr=sign_in.amr,
@@ -169,16 +167,16 @@ def _wait(  # noqa: PLR0913, PLR0917 - as go_on
 ) -> SecondFactorNeeded:
     """Store the sign-in. A session that the browser has stays as it is."""
     browser_token = "" if visit.browser else cookies.new_browser_token()
+    browser = visit.browser or cookies.hash_browser_token(browser_token)
     pending = visit.pending
     with transaction.atomic():
         credentials.lock_for_sign_in(user)
         if proof:
             proof.succeed()
-        if sign_in.proven is not None:
-            ownership.accept_proof(user, *sign_in.proven)
+        proofs.take_over(user, sign_in)
         stored = pending_sign_ins.store(
             user,
-            browser=visit.browser or cookies.hash_browser_token(browser_token),
+            browser=browser,
             request_id=pending.row.pk if pending else None,
             way=sign_in.way,
             amr=sign_in.amr,
@@ -188,6 +186,8 @@ def _wait(  # noqa: PLR0913, PLR0917 - as go_on
             reasons=list(need.reasons),
             must_enrol=not need.methods,
             keep_signed_in=sign_in.keep_signed_in,
+            proven_key=sign_in.proven[1] if sign_in.proven else "",
+            social_id=proofs.keep_account(user, sign_in, browser),
         )
         if sign_in.risks and sign_in.finishing is None:
             log.record(Event.RISK_DETECTED, user_id=user.pk, id=user.pk, reasons=list(sign_in.risks))

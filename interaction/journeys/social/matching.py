@@ -4,7 +4,6 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors.providers.base import Profile
 from interaction.experience import new_emails
-from interaction.experience import services as experience
 from interaction.social import same_address
 
 
@@ -17,12 +16,6 @@ def find_similar(profile: Profile) -> list[User]:
         return []
     users_with_email = User.objects.filter(email_key__in=same_address.lookup_keys(profile.email))
     return [user for user in users_with_email if user.has_proven(Kind.EMAIL)]
-
-
-def may_link(user: User, profile: Profile) -> bool:
-    """Return whether the tenant lets the profile be linked to this user, who has the same address."""
-    allows = bool(experience.current().social_sign_in["automatic_account_linking"])
-    return allows and user.email_verified and same_address.is_same_address(user.email, profile.email)
 
 
 def get_email_of_new_user(profile: Profile) -> str:

@@ -11,13 +11,11 @@ from audit.events import Event
 from audit.log import Attempt
 from identity.core.errors import Invalid
 from identity.factors.needed import Way
-from identity.users import ownership
 from identity.users import services as users
-from identity.users.identifiers import Kind
 from identity.users.models import User
-from identity.users.notices import Notice, notify
 from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experience
+from interaction.journeys import provider_accounts
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.second_factor import people
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
@@ -29,6 +27,7 @@ from interaction.social import agreements, attempts, offers
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
 from interaction.social.offers import Offer
+from interaction.social.proven_accounts import ProvenAccount
 
 
 def begin(*, connector_id: str, browser: str, pending: Pending | None, keep_signed_in: bool = False) -> str:
@@ -141,8 +140,8 @@ def _start_session_or_retry(
 ) -> Outcome:
     try:
         return _start_session(person, offer, attempt, entry, visit)
-    except (identities.LinkedElsewhere, Invalid):
-        # A concurrent sign-in of the same person created the user: the retry finds it.
+    except (identities.LinkedElsewhere, provider_accounts.AccountChanged, Invalid):
+        # A concurrent sign-in of the same person created the user or the link: the retry finds it.
         return _start_session(person, offer, attempt, entry, visit)
 
 
@@ -151,19 +150,19 @@ def _start_session(
     person: _Person, offer: Offer, attempt: SocialAttempt, entry: Attempt, visit: Visit
 ) -> Outcome:
     profile = person.profile
-    linked, user = _find_or_create_user(person, offer.name, entry)
+    linked, user = _find_or_create_user(person, offer, entry)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
-    identity = linked or identities.link(user, profile, offer.connector, offer.name)
-    identities.record_use(identity, profile)
     current = experience.current()
+    email = profile.email or (linked.email if linked else "")
     return go_on(
         user,
         SignIn(
             way=Way.SOCIAL,
             amr=[],
-            entered=people.find_mailbox_of_accounts(user, current.factor_policy, [identity.email]),
+            entered=people.find_mailbox_of_accounts(user, current.factor_policy, [email]),
             auth_time=person.auth_time,
             keep_signed_in=attempt.keep_signed_in,
+            account=ProvenAccount(profile, offer.connector, offer.name, linked),
         ),
         experience=current,
         visit=visit,
@@ -171,10 +170,8 @@ def _start_session(
     )
 
 
-def _find_or_create_user(
-    person: _Person, provider_name: str, entry: Attempt
-) -> tuple[SocialIdentity | None, User]:
-    """Return the linked account, if there is one, and the user.
+def _find_or_create_user(person: _Person, offer: Offer, entry: Attempt) -> tuple[SocialIdentity | None, User]:
+    """Return the linked account, if there is one, and the user. A new user is linked at once.
 
     Raises:
         AccountExists: another user has the address, and the account is not linked automatically.
@@ -187,7 +184,10 @@ def _find_or_create_user(
     if linked:
         return linked, linked.user
     try:
-        return None, _find_by_email(profile, provider_name) or _create_user(person, entry)
+        if user := _find_by_email(profile):
+            return None, user
+        user = _create_user(person, entry)
+        return identities.link(user, profile, offer.connector, offer.name), user
     except AccountExists:
         # A concurrent sign-in of the same person may have created the user and linked the account.
         linked = identities.find_by_profile(profile)
@@ -196,8 +196,8 @@ def _find_or_create_user(
         return linked, linked.user
 
 
-def _find_by_email(profile: Profile, provider_name: str) -> User | None:
-    """Return the user with the email address that the provider verified, and notify them of the link.
+def _find_by_email(profile: Profile) -> User | None:
+    """Return the user with the email address that the provider verified.
 
     Raises:
         AccountExists: a user has that address or a similar one, and it is not linked automatically.
@@ -205,8 +205,7 @@ def _find_by_email(profile: Profile, provider_name: str) -> User | None:
     """
     similar = matching.find_similar(profile)
     for user in similar:
-        if matching.may_link(user, profile) and ownership.keep_proof(user, Kind.EMAIL):
-            notify(user, Notice.ACCOUNT_LINKED, provider=provider_name)
+        if provider_accounts.may_link(user, profile):
             return user
     if similar:
         raise AccountExists

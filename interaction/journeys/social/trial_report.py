@@ -17,6 +17,7 @@ from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.providers import oauth
 from interaction.connectors.providers.base import Endpoints, Profile, TokenResponse
 from interaction.experience import services as experience
+from interaction.journeys import provider_accounts
 from interaction.journeys.social import matching
 from interaction.journeys.social.provider import Answer
 from interaction.social import services as identities
@@ -151,7 +152,7 @@ def _predict(profile: Profile) -> tuple[str, User | None]:
         return outcome, linked.user
     similar = matching.find_similar(profile)
     for user in similar:
-        if matching.may_link(user, profile):
+        if provider_accounts.may_link(user, profile):
             return gettext(
                 "The verified email belongs to a user. The account would be linked to this user:"
             ), user

@@ -259,6 +259,15 @@ class TestChanging:
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "no_way_in"})
         assert [factor["id"] for factor in listed(browser)] == [key["id"]]
 
+    def test_decision_M45_a_way_that_is_switched_off_is_none(self, tenant, browser, user):
+        key = result_of(add_passkey(browser, passkeys.device()))
+        codes.experience(tenant, sign_in={"methods": []})
+
+        answer = remove(browser, key["id"])
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "no_way_in"})
+        assert [factor["id"] for factor in listed(browser)] == [key["id"]]
+
     def test_a_factor_of_another_user_or_tenant_is_unknown(self, tenant, rival, browser):
         passkeys.switch_on(rival, "Totp", "WebAuthn")
         for world in (tenant, rival):

@@ -193,6 +193,14 @@ class TestCountries:
 
         assert answer["next"]["reasons"] == ["risk:new_country"]
 
+    def test_decision_M36_the_tor_network_counts_as_a_country(self, acme, user, app, proxied):
+        adapt(acme, new_country=True)
+        assert not is_asked(self.at(acme, proxied, "DE"), user)
+
+        answer = half(self.at(acme, proxied, "T1"), user)
+
+        assert answer["next"]["reasons"] == ["risk:new_country"]
+
     def test_decision_M36_a_new_country_is_not_asked_where_only_failures_count(
         self, acme, user, app, proxied
     ):

@@ -7,7 +7,7 @@ from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.journeys.account import confirmation
 from tests.support import codes, factors, social
-from tests.support.factors import NEXT, SEND
+from tests.support.factors import NEXT, SEND, TOTP
 
 EMAIL_CODE = "EmailVerificationCode"
 CONFIRM = "/api/my-account/confirm"
@@ -38,9 +38,11 @@ def methods_of(browser):
 def without_two_step(acme, provider, user, email):
     """An authenticator for a user whose linked account alone is enough to sign in."""
     app = factors.enrol(acme, user)
-    social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
     with acme.active():
         User.objects.filter(pk=user.pk).update(two_step=False)
+    social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
+    with acme.active():
+        Session.objects.all().delete()
     return app
 
 
@@ -76,8 +78,9 @@ def test_case_MT37_an_account_elsewhere_and_its_mailbox_are_not_two_factors(acme
 def test_decision_M21_an_account_elsewhere_that_keeps_its_email_back_has_the_last_one(
     acme, provider, user, email
 ):
-    factors.enrol(acme, user)
-    social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
+    app, earlier = factors.enrol(acme, user), acme.browser()
+    social.came(earlier, provider, sub="somebody", email=email, email_verified=True)
+    assert factors.has_session(earlier.post(TOTP, json={"code": app.code()}))
     browser = acme.browser()
 
     social.came(browser, provider, sub="somebody")
@@ -115,9 +118,9 @@ def test_decision_M21_a_session_of_an_account_elsewhere_with_another_email_is_co
 
 
 def test_decision_M21_an_account_elsewhere_with_another_email_leaves_the_mailbox(acme, provider, user, email):
-    factors.enrol(acme, user)
-    browser = acme.browser()
-    social.came(browser, provider, sub="somebody", email=email, email_verified=True)
+    app, earlier = factors.enrol(acme, user), acme.browser()
+    social.came(earlier, provider, sub="somebody", email=email, email_verified=True)
+    assert factors.has_session(earlier.post(TOTP, json={"code": app.code()}))
     later = acme.browser()
 
     social.came(later, provider, sub="somebody", email=codes.new_email(), email_verified=True)

@@ -1,0 +1,20 @@
+"""What was granted to remembered browsers. Apps above register how it ends."""
+
+from collections.abc import Callable
+from typing import Final
+
+from identity.users.models import User
+
+EndGrants = Callable[[User], None]
+_ends: Final[list[EndGrants]] = []
+
+
+def register(end: EndGrants) -> None:
+    """Call a function when the remembered browsers of a user are forgotten, in the same transaction."""
+    _ends.append(end)
+
+
+def end(user: User) -> None:
+    """End what remembered browsers of a user were granted because no second factor was asked for."""
+    for end_grants in _ends:
+        end_grants(user)

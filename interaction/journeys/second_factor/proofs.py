@@ -1,0 +1,69 @@
+"""What a first factor proved besides the user: an address, or an account at a provider.
+
+It is stored with the session. Until then, the second factor may be missing, and somebody else may have
+proved the first.
+"""
+
+from functools import partial
+from uuid import UUID
+
+from database.chains import Chain
+from identity.users import ownership
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from interaction.journeys import provider_accounts
+from interaction.journeys.second_factor.sign_ins import SignIn
+from interaction.pending_sign_ins.services import NothingPending
+from interaction.social import proven_accounts
+from interaction.social.proven_accounts import ProvenAccount
+
+
+def record(user: User, sign_in: SignIn, chain: Chain) -> None:
+    """Store what was proven, in the chain that starts the session and locks the user's row first.
+
+    Raises (when the chain runs):
+        ownership.NotTheOwner: the user no longer owns the identifier.
+        NothingPending: the user has another identifier now, or the account can no longer be linked.
+
+    """
+    if sign_in.proven is not None:
+        chain.call(partial(_accept_address, user, sign_in, *sign_in.proven))
+    if sign_in.account is not None or (sign_in.finishing and sign_in.finishing.social_id):
+        chain.call(partial(_record_account, user, sign_in))
+
+
+def _accept_address(user: User, sign_in: SignIn, kind: Kind, key: str) -> None:
+    if sign_in.finishing is not None and getattr(user, f"{kind}_key") != key:
+        raise NothingPending
+    ownership.accept_proof(user, kind, key)
+
+
+def _record_account(user: User, sign_in: SignIn) -> None:
+    if account := _find_account(user, sign_in):
+        provider_accounts.record_use(user, account)
+
+
+def take_over(user: User, sign_in: SignIn) -> None:
+    """Give an account without an owner to the user who has proven its address first.
+
+    It has no second factor that somebody else could prove: it waits for one to be set up.
+
+    Raises:
+        ownership.NotTheOwner: the account has an owner, or no longer has the identifier.
+
+    """
+    if sign_in.proven is not None and not user.has_proven(sign_in.proven[0]):
+        ownership.accept_proof(user, *sign_in.proven)
+
+
+def keep_account(user: User, sign_in: SignIn, browser: str) -> UUID | None:
+    """Keep the account at a provider for the sign-in that waits, and return the id of what is kept."""
+    account = _find_account(user, sign_in)
+    return proven_accounts.keep(account, browser) if account else None
+
+
+def _find_account(user: User, sign_in: SignIn) -> ProvenAccount | None:
+    stored = sign_in.finishing
+    if stored is None or stored.social_id is None:
+        return sign_in.account
+    return provider_accounts.take_kept(user, stored.social_id)

@@ -1,0 +1,69 @@
+"""The account at a provider that proved the first factor of a sign-in.
+
+It is linked, and what the provider said is stored, when the session starts. Until the second factor is
+proven, the account is kept as an attempt without a known state, so that no answer of a provider redeems it.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+
+from identity.encryption import keyring
+from identity.users.models import User
+from interaction.connectors.models import Connector
+from interaction.connectors.providers.base import Profile
+from interaction.social import attempts, kept_profiles, offers
+from interaction.social.models import SocialAttempt, SocialIdentity
+from interaction.social.offers import NotOffered
+
+# Longer than the pending sign-in, whose expiry counts: the clock of the database may be behind.
+_LIFETIME: Final = timedelta(seconds=settings.PENDING_SIGN_IN_SECONDS + 60)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenAccount:
+    """An account that proved a first factor. ``identity`` is None if it is not linked to the user yet."""
+
+    profile: Profile
+    connector: Connector
+    provider_name: str
+    identity: SocialIdentity | None
+
+
+def keep(account: ProvenAccount, browser: str) -> UUID:
+    """Store an account for a sign-in of a browser that waits for its second factor, and return its id."""
+    identity_id = str(account.identity.pk) if account.identity else ""
+    kept = attempts.create(
+        attempts.new_secrets(),
+        browser=browser,
+        connector=account.connector,
+        interaction="",
+        session=None,
+        person=[kept_profiles.dump(account.profile), identity_id, "second factor"],
+        lifetime=_LIFETIME,
+    )
+    return kept.pk
+
+
+def take(kept_id: UUID, user: User) -> ProvenAccount | None:
+    """Return the account that was kept for a sign-in of a user, and delete what was kept.
+
+    None: the account was unlinked, or its connector disabled or deleted meanwhile.
+    """
+    attempt = SocialAttempt.objects.filter(pk=kept_id).select_related("connector").first()
+    if attempt is None or attempt.connector is None or not attempts.end(attempt):
+        return None
+    try:
+        person, offer = attempts.get_person(attempt), offers.get_offer_of(attempt.connector)
+    except (keyring.UnknownKey, NotOffered):
+        return None
+    if person is None:
+        return None
+    profile, identity_id, _ = person
+    identity = SocialIdentity.objects.filter(pk=identity_id, user=user).first() if identity_id else None
+    if identity_id and identity is None:
+        return None
+    return ProvenAccount(kept_profiles.load(profile), attempt.connector, offer.name, identity)
