@@ -64,7 +64,13 @@ _SQLITE: Final = (
     DELETE FROM {shards} WHERE {of_parent}; END""",
 )
 
-_COUNT: Final = "INSERT INTO {shards} ({by}, {number}) SELECT {values}, count(*) FROM {counted} GROUP BY {by}"
+# One statement sees the rows, and what the triggers have stored of them, in one state.
+_COUNT: Final = """
+INSERT INTO {shards} ({by}, {number}) SELECT {by}, sum(found) FROM (
+    SELECT {values}, count(*) AS found FROM {counted} GROUP BY {by}
+    UNION ALL SELECT {by}, -{number} FROM {shards}) AS difference
+GROUP BY {by} HAVING sum(found) <> 0
+"""
 
 # The UTC day of a row's time.
 _DAYS: Final = {
@@ -109,12 +115,17 @@ class RowCount(Triggers):
         return {f"{self._name}_{ending}" for ending in _ENDINGS[vendor]}
 
     def install(self, connection: BaseDatabaseWrapper) -> None:
-        """Create the triggers and count the existing rows in one transaction."""
-        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-            for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
-                cursor.execute(self._filled(statement, connection.vendor))
-            cursor.execute(self._filled("DELETE FROM {shards}", connection.vendor))
-            cursor.execute(self._filled(_COUNT, connection.vendor))
+        """Create the triggers and count the existing rows.
+
+        Both are one transaction, for which writers wait. Only the numbers of days are counted after it: they
+        are not used until they add up.
+        """
+        statements = [_POSTGRESQL] if connection.vendor == "postgresql" else list(_SQLITE)
+        transactions = [statements, [_COUNT]] if self.day_of else [[*statements, _COUNT]]
+        for group in transactions:
+            with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+                for statement in group:
+                    cursor.execute(self._filled(statement, connection.vendor))
 
     def warnings(self, databases: Sequence[str] | None, what: str, check_id: str) -> list[CheckMessage]:
         """Return a warning for each database that lacks triggers. ``what`` names the rows for operators."""
