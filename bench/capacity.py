@@ -151,6 +151,8 @@ def _size_table(sizes: Sizes) -> tables.Table:
 
 
 def _facts(costs: Costs, installation: Installation, arguments: argparse.Namespace) -> str:
+    other = max(cost.other_load for cost in costs.values())
+    advice = ", which raises the CPU times: repeat it on a quiet machine" if other > tables.NOISE else ""
     machine, versions = report.machine(), report.versions()
     settings = ", ".join(f"{name} {value}" for name, value in installation.database.settings)
     text = (
@@ -159,7 +161,7 @@ def _facts(costs: Costs, installation: Installation, arguments: argparse.Namespa
         f" ({machine['processor']}, {machine['memory_gib']} GiB, {machine['system']}), Python"
         f" {versions['python']}, {installation.database.version} ({settings}), Argon2id"
         f" {versions['Argon2id']}. The load, the server and the database shared the processors, of which"
-        f" other programs used {100 * max(cost.other_load for cost in costs.values()):.0f} %."
+        f" other programs used {100 * other:.0f} %{advice}."
     )
     return textwrap.fill(text, 100)
 
