@@ -15,8 +15,9 @@ from typing import Final
 from django.core.checks import CheckMessage, Warning  # noqa: A004 - Django's name
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 
-from database.triggers import Triggers
+from database.triggers import Triggers, fix_search_path
 
 _POSTGRESQL: Final = """
 CREATE OR REPLACE FUNCTION {shards}_keep() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -120,12 +121,21 @@ class RowCount(Triggers):
         Both are one transaction, for which writers wait. Only the numbers of days are counted after it: they
         are not used until they add up.
         """
-        statements = [_POSTGRESQL] if connection.vendor == "postgresql" else list(_SQLITE)
-        transactions = [statements, [_COUNT]] if self.day_of else [[*statements, _COUNT]]
-        for group in transactions:
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            self._create(cursor, connection.vendor)
+            if not self.day_of:
+                cursor.execute(self._filled(_COUNT, connection.vendor))
+        if self.day_of:
             with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-                for statement in group:
-                    cursor.execute(self._filled(statement, connection.vendor))
+                cursor.execute(self._filled(_COUNT, connection.vendor))
+
+    def _create(self, cursor: CursorWrapper, vendor: str) -> None:
+        for statement in [_POSTGRESQL] if vendor == "postgresql" else _SQLITE:
+            cursor.execute(self._filled(statement, vendor))
+        if vendor == "postgresql":
+            # The role that serves may write to a new table only when ``migrate`` has ended.
+            for ending in ("keep", "forget"):
+                fix_search_path(cursor, f"{self.shards}_{ending}", security="DEFINER")
 
     def warnings(self, databases: Sequence[str] | None, what: str, check_id: str) -> list[CheckMessage]:
         """Return a warning for each database that lacks triggers. ``what`` names the rows for operators."""
