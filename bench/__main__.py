@@ -4,11 +4,11 @@ import argparse
 import signal
 import sys
 
-from bench import fill, flames, flood, run, scale, soak, tenants
+from bench import capacity, fill, flames, flood, run, scale, soak, tenants
 from bench.processes import Failed
 from bench.wire import UnexpectedAnswer
 
-_COMMANDS = (run, flood, soak, scale, tenants, flames, fill)
+_COMMANDS = (run, flood, soak, scale, tenants, capacity, flames, fill)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _INTERRUPTED = 130
 

@@ -73,6 +73,8 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     connections = [Connection(job["port"], client(data, number, count)) for number in range(count)]
     for connection in connections:
         connection.prepare()
+    for connection in connections:
+        connection.reconnect()  # a slow server may have closed idle ones while others were prepared
     loop = ClosedLoop(connections)
     loop.warm_up(job["warm_up"])
     print("start", flush=True)

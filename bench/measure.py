@@ -81,12 +81,19 @@ class Clocks:
         )
 
 
+def _nothing() -> None: ...
+
+
 def measure_row(
-    row: Row, target: Target, times: Times, on_start: Callable[[], None] = lambda: None
+    row: Row,
+    target: Target,
+    times: Times,
+    on_start: Callable[[], None] = _nothing,
+    on_end: Callable[[], None] = _nothing,
 ) -> dict[str, Any]:
     """Measure a row once; return rate, latencies, errors, and CPU milliseconds per step.
 
-    ``on_start`` is called when the clients are warm and the measured time begins.
+    ``on_start`` is called when the clients are warm and the measured time begins, ``on_end`` when it ends.
 
     Raises:
         Failed: the load ended without a result.
@@ -110,8 +117,7 @@ def measure_row(
             if line.startswith("{"):
                 return _with_cpu(json.loads(line), clocks)
             clocks.append(Clocks.read(target))
-            if len(clocks) == 1:
-                on_start()
+            (on_start if len(clocks) == 1 else on_end)()
         raise processes.Failed(f"the load of {row.title} ended without a result")
     finally:
         guard.cancel()
@@ -119,7 +125,11 @@ def measure_row(
 
 
 def require_row(
-    row: Row, target: Target, times: Times, on_start: Callable[[], None] = lambda: None
+    row: Row,
+    target: Target,
+    times: Times,
+    on_start: Callable[[], None] = _nothing,
+    on_end: Callable[[], None] = _nothing,
 ) -> dict[str, Any]:
     """Measure a row once.
 
@@ -127,7 +137,7 @@ def require_row(
         Failed: a step had an error.
 
     """
-    result = measure_row(row, target, times, on_start)
+    result = measure_row(row, target, times, on_start, on_end)
     if result["errors"]:
         raise processes.Failed(f"{row.title}: {result['messages'][0]}")
     return result

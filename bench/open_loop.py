@@ -62,6 +62,10 @@ class OpenLoop:
             for connection in stream.idle:
                 if not connection.client.has_new_connections:
                     connection.prepare()
+        for stream in self.streams:
+            for connection in stream.idle:
+                if not connection.client.has_new_connections:
+                    connection.reconnect()  # a slow server may have closed idle ones meanwhile
         now = time.perf_counter()
         for stream in self.streams:
             stream.next_at = now

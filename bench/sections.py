@@ -1,7 +1,8 @@
-"""The generated sections of docs/performance.md, and the files of single runs in bench/results."""
+"""The generated sections of pages, and the files of single runs in bench/results."""
 
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 from bench.processes import BENCH, ROOT
@@ -18,10 +19,10 @@ def merged(page: str, new: dict[str, str]) -> str:
     )
 
 
-def update_page(**sections: str) -> None:
-    """Replace these sections of the page and keep all other text."""
-    PAGE.write_text(merged(PAGE.read_text(), sections))
-    print(f"Wrote {PAGE.relative_to(ROOT)}.")
+def update_page(page: Path = PAGE, /, **sections: str) -> None:
+    """Replace these sections of a page, docs/performance.md by default, and keep all other text."""
+    page.write_text(merged(page.read_text(), sections))
+    print(f"Wrote {page.relative_to(ROOT)}.")
 
 
 def write_result(name: str, title: str, text: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from bench.measure import LIMITS
 
-_NOISE: Final = 0.10  # above this share of the processors, other programs make the run noisy
+NOISE: Final = 0.10  # above this share of the processors, other programs make the run noisy
 _LIMIT_NAMES: Final = {
     "commits": "insert commits",
     "baseline": "the empty application",
@@ -136,7 +136,7 @@ def _load(summary: dict[str, Any]) -> str:
 
 def _other_load(summary: dict[str, Any]) -> str:
     text = f"used {100 * summary['other_load']:.0f} % of the processors"
-    return f"{text}: repeat the run on a quiet machine" if summary["other_load"] > _NOISE else text
+    return f"{text}: repeat the run on a quiet machine" if summary["other_load"] > NOISE else text
 
 
 def text(summary: dict[str, Any]) -> str:

@@ -15,8 +15,9 @@ from typing import Final
 from django.core.checks import CheckMessage, Warning  # noqa: A004 - Django's name
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 
-from database.triggers import Triggers
+from database.triggers import Triggers, fix_search_path
 
 _POSTGRESQL: Final = """
 CREATE OR REPLACE FUNCTION {shards}_keep() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -64,7 +65,13 @@ _SQLITE: Final = (
     DELETE FROM {shards} WHERE {of_parent}; END""",
 )
 
-_COUNT: Final = "INSERT INTO {shards} ({by}, {number}) SELECT {values}, count(*) FROM {counted} GROUP BY {by}"
+# One statement sees the rows, and what the triggers have stored of them, in one state.
+_COUNT: Final = """
+INSERT INTO {shards} ({by}, {number}) SELECT {by}, sum(found) FROM (
+    SELECT {values}, count(*) AS found FROM {counted} GROUP BY {by}
+    UNION ALL SELECT {by}, -{number} FROM {shards}) AS difference
+GROUP BY {by} HAVING sum(found) <> 0
+"""
 
 # The UTC day of a row's time.
 _DAYS: Final = {
@@ -109,12 +116,26 @@ class RowCount(Triggers):
         return {f"{self._name}_{ending}" for ending in _ENDINGS[vendor]}
 
     def install(self, connection: BaseDatabaseWrapper) -> None:
-        """Create the triggers and count the existing rows in one transaction."""
+        """Create the triggers and count the existing rows.
+
+        Both are one transaction, for which writers wait. Only the numbers of days are counted after it: they
+        are not used until they add up.
+        """
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-            for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
-                cursor.execute(self._filled(statement, connection.vendor))
-            cursor.execute(self._filled("DELETE FROM {shards}", connection.vendor))
-            cursor.execute(self._filled(_COUNT, connection.vendor))
+            self._create(cursor, connection.vendor)
+            if not self.day_of:
+                cursor.execute(self._filled(_COUNT, connection.vendor))
+        if self.day_of:
+            with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+                cursor.execute(self._filled(_COUNT, connection.vendor))
+
+    def _create(self, cursor: CursorWrapper, vendor: str) -> None:
+        for statement in [_POSTGRESQL] if vendor == "postgresql" else _SQLITE:
+            cursor.execute(self._filled(statement, vendor))
+        if vendor == "postgresql":
+            # The role that serves may write to a new table only when ``migrate`` has ended.
+            for ending in ("keep", "forget"):
+                fix_search_path(cursor, f"{self.shards}_{ending}", security="DEFINER")
 
     def warnings(self, databases: Sequence[str] | None, what: str, check_id: str) -> list[CheckMessage]:
         """Return a warning for each database that lacks triggers. ``what`` names the rows for operators."""

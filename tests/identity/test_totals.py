@@ -60,7 +60,7 @@ def agree() -> None:
         )
         assert cursor.fetchall() == []
         cursor.execute(
-            f"SELECT tenant_id, day, sum(n) FROM (SELECT tenant_id, day, users AS n FROM users_userdaycount"
+            "SELECT tenant_id, day, sum(n) FROM (SELECT tenant_id, day, users AS n FROM users_userdaycount"  # noqa: S608
             f" UNION ALL SELECT tenant_id, {DAY}, -count(*) FROM users_user GROUP BY 1, 2) AS both_ways"
             " GROUP BY tenant_id, day HAVING sum(n) <> 0"
         )
@@ -230,6 +230,24 @@ class TestAtOnce:
             # A writer takes a row that nobody has. Not seeing one of a moment ago, it makes another.
             assert UserCount.objects.count() <= 3 * WRITERS
             assert UserDayCount.objects.filter(day=MIDNIGHT - timedelta(days=1)).count() <= 3 * WRITERS
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
+def test_users_change_while_those_of_each_day_are_counted_again(acme):
+    add(acme, 7)
+
+    def work(index: int) -> None:
+        for _ in range(rounds(10)):
+            if index:
+                add(acme, 2)[0].delete()
+            else:
+                row_counts.USERS_BY_DAY.install(connection)
+
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM users_userdaycount")
+    at_once(3, work)
+
+    agree()
 
 
 class TestTriggers:

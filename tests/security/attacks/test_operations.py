@@ -96,6 +96,28 @@ def test_decision_N15_late_entries_are_counted_although_the_role_may_not_write_t
     assert counted == (1, 1)
 
 
+def test_users_come_and_go_before_migrate_grants_the_tables_of_their_numbers(installation):
+    """``migrate`` creates a table and its triggers first, while nodes serve, and grants it at the end."""
+    send, headers = installation.send, bearer(installation.shop.administrator)
+    numbers = ("users_usercount", "users_userdaycount")
+    with installation.roles.as_owner() as owner:
+        for table in numbers:
+            owner.execute(f"REVOKE INSERT, UPDATE, DELETE ON {table} FROM {installation.roles.serving_role}")
+
+        gone = installation.shop.create(send)
+        installation.shop.create(send)
+        send("DELETE", gone, headers=headers)
+
+        [(users,)] = owner.execute("SELECT count(*) FROM users_user").fetchall()
+        stored = [
+            owner.execute(f"SELECT sum(users) FROM {table}").fetchone()  # noqa: S608 - no outside value
+            for table in numbers
+        ]
+    installation.manage("migrate", "--verbosity=0")
+
+    assert stored == [(users,), (users,)]
+
+
 @pytest.mark.parametrize(
     "statement",
     [
