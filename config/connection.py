@@ -3,7 +3,8 @@
 import asyncio
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final
+from io import BytesIO
+from typing import Any, BinaryIO, Final
 
 from gunicorn.asgi.parser import LimitRequestHeaders
 from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
@@ -38,7 +39,9 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._closing: asyncio.TimerHandle | None = None
 
     async def _serve(self, scope: Message, _: Receive, send: Send) -> None:
-        body = await wsgi_requests.read_body(scope, partial(_receive, self._body_receiver))
+        body: BinaryIO | None = _take_arrived(self._body_receiver)
+        if body is None:
+            body = await wsgi_requests.read_body(scope, partial(_receive, self._body_receiver))
         if body is None:
             self._send_error_response(HTTPStatus.BAD_REQUEST, "")
             self._close_transport()
@@ -182,6 +185,17 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self.transport.abort()
         else:
             self._expect_progress()
+
+
+def _take_arrived(receiver: BodyReceiver) -> BytesIO | None:
+    """Return a small body that has arrived as a whole, which most have: to wait for one needs a timer."""
+    is_whole = receiver._complete and receiver.buffered <= _WAITING_BYTES  # noqa: SLF001
+    if not is_whole or receiver._disconnected:  # noqa: SLF001
+        return None
+    parts = []
+    while receiver.buffered:
+        parts.append(receiver._pop_chunk()["body"])  # noqa: SLF001
+    return BytesIO(b"".join(parts))
 
 
 async def _receive(receiver: BodyReceiver) -> Message:

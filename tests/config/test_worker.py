@@ -1,6 +1,7 @@
 """What a worker does with connections: kept, closed, held open, more than there are threads."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -175,6 +176,27 @@ def test_a_body_of_any_size_is_read(acme, size):
     )
 
     assert (answer.status, b"grant_type" in answer.body) == (400, True)
+
+
+@pytest.mark.parametrize("cut", [0, -1, -40])
+def test_requests_that_are_sent_together_have_their_own_bodies(acme, cut):
+    start = f"POST {urlsplit(acme.address).path}/oidc/token HTTP/1.1\r\nHost: x\r\n".encode() + FORM
+    known, unknown = b"grant_type=client_credentials", b"grant_type=a"
+    requests = [
+        start + b"Content-Length: %d\r\n\r\n%s" % (len(known), known),
+        start + b"Transfer-Encoding: chunked\r\n\r\n6\r\ngrant_\r\n6\r\ntype=a\r\n0\r\n\r\n",
+        start + b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(unknown), unknown),
+    ]
+    sent = b"".join(requests)
+    with connected(acme) as connection:
+        connection.sendall(sent[: cut or None])
+        time.sleep(0.3)
+        connection.sendall(sent[cut:] if cut else b"")
+
+        answers = until_closed(connection)
+
+    errors = re.findall(rb'"error":"(\w+)"', answers)
+    assert errors == [b"invalid_client", b"unsupported_grant_type", b"unsupported_grant_type"]
 
 
 def test_the_end_of_a_large_body_may_come_late(acme):
