@@ -4,7 +4,7 @@
 that differs between runs must be a ``Parameter``, and the time must be ``Now()``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
@@ -87,13 +87,12 @@ class _CompiledRows(_TenantStatement, Generic[M]):
         self.annotations: Final = list(compiler.annotation_col_map.items())
         self.loader: Final = Loader(queryset.model)
 
-    def fetch(self, values: Values) -> list[M]:
+    def fetch(self, parameters: Sequence[Any]) -> list[M]:
         with self.cursor() as cursor:
-            self.execute(cursor, values)
+            cursor.execute(self.sql, parameters)
             rows = cursor.fetchall()
-        if self.converters:
-            rows = list(self.compiler.apply_converters(rows, self.converters))
-        return [self._object(row) for row in rows]
+        converted = self.compiler.apply_converters(rows, self.converters) if self.converters else rows
+        return [self._object(row) for row in converted]
 
     def _object(self, row: tuple[Any, ...]) -> M:
         found: M = self.loader.from_db(DEFAULT_DB_ALIAS, self.names, row[self.own])
@@ -124,11 +123,19 @@ class Select(Statement[_CompiledRows[M]]):
 
     def first(self, **values: object) -> M | None:
         """Return the first row or None; a query for one row should end with ``[:1]``."""
-        return next(iter(self.prepared().fetch(values)), None)
+        return self.first_bound(self.bind(**values))
 
     def all(self, **values: object) -> list[M]:
         """Return all rows."""
-        return self.prepared().fetch(values)
+        return self.prepared().fetch(self.bind(**values))
+
+    def bind(self, **values: object) -> Sequence[Any]:
+        """Return what the database adapter gets for these values and the active tenant."""
+        return self.prepared().bind(values)
+
+    def first_bound(self, parameters: Sequence[Any]) -> M | None:
+        """Return the first row or None, for what ``bind`` returned."""
+        return next(iter(self.prepared().fetch(parameters)), None)
 
 
 class _CompiledValues(_TenantStatement):

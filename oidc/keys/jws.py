@@ -24,11 +24,12 @@ class InvalidToken(Exception):
     """The text is not a token that one of the tenant's keys signed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parsed:
     """The parts of a token. Trust none of them before ``verify`` has returned.
 
-    Requests share one object, so its claims are read-only.
+    Requests share one object, so its claims are read-only. It equals only itself, so it can be the key of a
+    cache, also of one that must not mix tenants.
     """
 
     alg: str

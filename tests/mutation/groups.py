@@ -19,7 +19,12 @@ GROUPS: Final = {
         ),
     ),
     "bearers": (
-        ("oidc/provider/bearer.py", "oidc/provider/bearer_consents.py", "oidc/provider/tokens.py"),
+        (
+            "oidc/provider/bearer.py",
+            "oidc/provider/bearer_consents.py",
+            "oidc/provider/bearer_queries.py",
+            "oidc/provider/tokens.py",
+        ),
         (
             "tests/oidc/provider",
             "tests/oidc/test_userinfo.py",

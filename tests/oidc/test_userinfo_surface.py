@@ -86,6 +86,14 @@ class TestTheSurface:
         assert headers_of(ours) == headers_of(theirs)
         assert (ours.status_code, ours.content) == (theirs.status_code, theirs.content)
 
+    def test_and_the_session_context_answer_the_same_token_in_turn(self, here, token):
+        for _ in range(2):
+            context = here.get("/api/session/context", headers=bearer(token))
+            claims = send(here, "GET", headers=bearer(token))
+
+            assert (context.status_code, claims.status_code) == (200, 200)
+            assert context.json()["result"]["user"]["id"] == claims.json()["sub"]
+
     @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER   "])
     def test_answers_every_spelling_of_the_scheme(self, here, token, answered, scheme):
         answer = send(here, "GET", headers={"Authorization": f"{scheme}{token}"})

@@ -1,7 +1,6 @@
 """Which access tokens let a user in: each condition alone decides."""
 
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
@@ -13,7 +12,7 @@ from oidc.applications.models import Application
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import Consent, ConsentTarget, RefreshFamily, RevokedToken
-from oidc.keys.jws import InvalidToken
+from oidc.keys.jws import InvalidToken, Parsed
 from oidc.keys.models import SigningKey
 from oidc.provider import bearer, tokens
 from oidc.provider.bearer import ApplicationGone, InvalidBearer
@@ -50,7 +49,7 @@ class Token:
     def read(self, text):
         if text != "token":
             raise InvalidToken("altered")
-        return SimpleNamespace(claims=self.claims, kid=self.kid)
+        return Parsed("ES256", self.kid, tokens.ACCESS_TOKEN_TYPE, self.claims, b"", b"")
 
     def agree(self, **organization):
         """Consent to the application, and let the token name the consent."""
