@@ -32,6 +32,18 @@ def record(
     write(new_entry(event, user_id=user_id, application_id=application_id, **facts))
 
 
+def add(
+    chain: Chain,
+    event: Event,
+    *,
+    user_id: UUID | str | None = None,
+    application_id: UUID | str | None = None,
+    **facts: object,
+) -> None:
+    """Write an entry as ``record``, with the writes of a chain."""
+    write(new_entry(event, user_id=user_id, application_id=application_id, **facts), chain)
+
+
 def write(new: Entry, chain: Chain | None = None) -> None:
     """Write an entry that ``new_entry`` built, with the writes of ``chain`` if there is one."""
     with chains.joined(chain) as writes:

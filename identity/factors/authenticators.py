@@ -13,6 +13,7 @@ from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
+from database.chains import Chain
 from database.clock import DatabaseNow
 from identity.core import tenancy
 from identity.core.errors import Invalid
@@ -121,10 +122,27 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
     return new
 
 
-def use(user: User, code: str) -> Authenticator | None:
-    """Use a code of one of the user's authenticators and return it, or None if the code is of none.
+@dataclass(frozen=True, slots=True)
+class RightCode:
+    """A code that an authenticator has made for a time step. It counts once."""
 
-    A code counts once, even if it arrives several times at the same moment. The clock is the database's.
+    authenticator: Authenticator
+    step: int
+
+    def use(self, chain: Chain) -> None:
+        """Store that the code is used, also if it arrives several times at the same moment.
+
+        Raises (when the chain runs):
+            WrongFactor: it was used before.
+
+        """
+        chain.add(_use, {"pk": self.authenticator.pk, "step": self.step}, refusal=WrongFactor)
+
+
+def find_code(user: User, code: str) -> RightCode | None:
+    """Return a code with the authenticator of the user that made it, or None if it is wrong or was used.
+
+    The clock is the database's.
     """
     digits = _digits(code)
     if len(digits) != totp.DIGITS:
@@ -132,8 +150,8 @@ def use(user: User, code: str) -> Authenticator | None:
     for authenticator in _of_user.all(user_id=user.pk):
         secret, now = _secret_of(authenticator), getattr(authenticator, "now").timestamp()  # noqa: B009
         step = secret and totp.find_step(secret, digits, after=authenticator.last_step, now=now)
-        if step and _use(pk=authenticator.pk, step=step):
-            return authenticator
+        if step:
+            return RightCode(authenticator, step)
     return None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -157,8 +157,8 @@ def record(  # noqa: PLR0913 - what a sign-in tells about its browser
             _renew_secret(user, found, secret, remember, level, writes)
         pk = found.pk if found else _store(user, secret, remember, level, writes)
         if remember is not None:
-            facts: dict[str, Any] = {"id": user.pk, "device_id": pk, "days": remember.days}
-            log.write(log.new_entry(Event.TRUSTED_DEVICE_CREATE, user_id=user.pk, **facts), writes)
+            event, days = Event.TRUSTED_DEVICE_CREATE, remember.days
+            log.add(writes, event, user_id=user.pk, id=user.pk, device_id=pk, days=days)
     return Seen(secret, _get_secret(known, found) if found else "", is_new=found is None)
 
 

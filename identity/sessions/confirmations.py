@@ -1,31 +1,53 @@
 """What a user proves again in a session, to confirm a change, and what continues after it."""
 
 import secrets
+from typing import Final
 
-from django.db import transaction
 from django.utils import timezone
 
 from audit import log
 from audit.events import Event
+from database import chains
+from database.chains import Chain
+from database.statements import Parameter
+from identity.core.tenant_statements import Update, moment, number, text, uuid
 from identity.sessions.models import Session
-from identity.sessions.services import hash_token
+from identity.sessions.services import Ended, hash_token
 from identity.users.models import User
 
+_step_up: Final = Update(
+    lambda: Session.objects.filter(pk=uuid("pk"), ended_at=None),
+    token_hash=text("token_hash"),
+    amr=Parameter("amr", Session._meta.get_field("amr")),
+    level=number("level"),
+    second_factor_at=moment("second_factor_at"),
+    remembered=False,
+)
 
-@transaction.atomic
-def step_up(session: Session, *, amr: list[str], level: int) -> str | None:
+
+def step_up(
+    session: Session,
+    *,
+    amr: list[str],
+    level: int,
+    refusal: type[Exception] = Ended,
+    chain: Chain | None = None,
+) -> str:
     """Store that the user proved a second factor in a session, and return the new secret for its cookie.
 
-    The session keeps its id and the time of its sign-in. None if it has ended meanwhile.
+    The session keeps its id and the time of its sign-in.
+
+    Raises:
+        Exception: it has ended meanwhile: ``refusal``.
+
     """
-    token, now = secrets.token_urlsafe(32), timezone.now()
-    changes = {"amr": amr, "level": level, "second_factor_at": now, "remembered": False}
-    live = Session.objects.filter(pk=session.pk, ended_at=None)
-    if not live.update(token_hash=hash_token(token), **changes):
-        return None
-    for name, value in changes.items():
-        setattr(session, name, value)
-    log.record(Event.SESSION_STEP_UP, user_id=session.user_id, session_id=session.pk, level=level)
+    token = secrets.token_urlsafe(32)
+    changes = {"amr": amr, "level": level, "second_factor_at": timezone.now()}
+    values = {"pk": session.pk, "token_hash": hash_token(token), **changes}
+    with chains.joined(chain) as writes:
+        writes.add(_step_up, values, refusal=refusal)
+        log.add(writes, Event.SESSION_STEP_UP, user_id=session.user_id, session_id=session.pk, level=level)
+        writes.then(lambda: vars(session).update(changes, remembered=False))
     return token
 
 

@@ -205,15 +205,12 @@ def test_of_chains_at_one_moment_each_counts_where_none_is_refused(acme: World):
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="on SQLite every chain is a transaction")
 def test_on_postgresql_no_transaction_is_begun_for_a_chain(acme: World):
     user, inside = acme.user(), []
-    with (
-        acme.active(),
-        connection.execute_wrapper(
-            lambda execute, sql, params, many, context: (
-                inside.append(connection.in_atomic_block),
-                execute(sql, params, many, context),
-            )[1]
-        ),
-    ):
+
+    def look(execute: Callable[..., Any], *arguments: Any) -> Any:
+        inside.append(connection.in_atomic_block)
+        return execute(*arguments)
+
+    with acme.active(), connection.execute_wrapper(look):
         chain = counting(user)
         chain.insert(INSERT, a_session(user, "d" * 64))
         chain.run()

@@ -80,9 +80,9 @@ def test_decision_M13_a_second_step_costs_three_reads_and_one_transaction(acme):
 
     # The attempts are counted twice, and what waits replaces the session.
     assert first == (3, 5)
-    # What waits, the experience and the authenticators; the attempt and the code, and then the user, what
-    # waits, the attempt again, the session and the audit entry.
-    assert second == (3, 2 + chained(5))
+    # What waits, the experience and the authenticators; the attempt, and then the user, what waits, the
+    # attempt again, the code, the session and the audit entry.
+    assert second == (3, 1 + chained(6))
 
 
 def test_decision_M49_the_next_step_costs_two_reads(acme):

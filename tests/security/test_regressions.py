@@ -10,23 +10,37 @@ from django.conf import settings
 
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
+from identity.users import credentials
 from identity.users import services as users
+from identity.users.models import User
 from management.seeding import demo
 from oidc.applications import services as applications
+from tests.support.cast import PASSWORD
+from tests.test_query_budgets import Inside
 
 
 class TestSignOut:
-    def test_wins_over_a_sign_in_that_was_under_way(self, acme):
+    def test_wins_over_a_sign_in_that_was_under_way(self, acme, monkeypatch):
+        user, browser = acme.user(), Inside(acme)
+        sent = {"identifier": user.username, "password": PASSWORD}
+        browser.send("/api/interaction/sign-in", sent)
         with acme.active():
-            user = acme.user()
-            before, _ = sessions.start(user, amr=["pwd"])
+            before = Session.objects.get()
+        authenticate = credentials.authenticate
+
+        def overtaken(**given):
+            found = authenticate(**given)
             sessions.end(before)
+            return found
 
-            after, token = sessions.start(user, amr=["pwd"], replacing=before)
+        monkeypatch.setattr("interaction.journeys.sign_in.credentials.authenticate", overtaken)
+        answer = browser.send("/api/interaction/sign-in", sent)
 
-            assert after.pk != before.pk
-            assert sessions.find(token) == after
+        assert answer.status_code == 200, answer.content
+        with acme.active():
             assert Session.objects.get(pk=before.pk).ended_at is not None
+            assert Session.objects.exclude(pk=before.pk).get().ended_at is None
+            assert User.objects.get(pk=user.pk).login_count == 2
 
 
 class TestBodies:

@@ -3,8 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from audit import log
 from audit.events import Event
 from identity.factors import ceremonies, ceremony_options, credential_json, metrics, passkeys
@@ -18,8 +16,10 @@ from identity.limits import services as limits
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import anomalies
+from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor import confirming
 from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.second_factor.sign_ins import Proof
 
 
 def get_options(session: Session, *, browser: str) -> dict[str, Any]:
@@ -60,21 +60,19 @@ def _prove(session: Session, credential: object, browser: str) -> Renewed:
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
     with anomalies.reported(passkey):
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(session, browser)])
-        with transaction.atomic():
-            passkeys.record_use(passkey, proven)
-            renewed = step_up(session)
+        renewed = step_up(session, PasskeyUse(passkey, proven))
     metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
     return renewed
 
 
-def step_up(session: Session) -> Renewed:
-    """Store that a passkey was just proven in a session.
+def step_up(session: Session, proof: Proof | None = None) -> Renewed:
+    """Store that a passkey was just proven in a session. ``proof`` is used up with it.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
 
     """
-    return confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+    return confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT, proof=proof)
 
 
 def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:

@@ -1,12 +1,16 @@
 """Checking the code of a second factor, for a sign-in and for a confirmation."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 from django.db import transaction
 
 from audit import log
 from audit.events import Event
+from database import chains
+from database.chains import Chain
 from identity.factors import authenticators, backup_codes, locks, metrics, recovery
+from identity.factors.authenticators import RightCode
 from identity.factors.errors import FactorLocked, FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.limits import rules
@@ -36,16 +40,40 @@ def send(user: User, factor: FactorType, *, binding: str) -> int:
     )
 
 
-def check(user: User, factor: FactorType, code: str, *, binding: str) -> None:
-    """Use a code of a user's second factor. ``binding`` is what a sent code is bound to.
+@dataclass(frozen=True, slots=True)
+class CheckedCode:
+    """A code of a second factor that is right. ``unused`` is the code if it is used with what it allows."""
+
+    factor: FactorType
+    unused: RightCode | None
+
+    def succeed(self, chain: Chain | None = None) -> None:
+        """Store that the code is used.
+
+        Raises:
+            WrongFactor: it was used before.
+
+        """
+        with chains.joined(chain) as writes:
+            if self.unused is not None:
+                self.unused.use(writes)
+            writes.then(lambda: metrics.count_proof(self.factor, is_right=True))
+
+
+def check(user: User, factor: FactorType, code: str, *, binding: str) -> CheckedCode:
+    """Check a code of a user's second factor. ``binding`` is what a sent code is bound to.
+
+    A code of an authenticator is used with what it allows. Every other code is used here.
 
     Raises:
         WrongFactor: the code is wrong, was used before or has expired.
         FactorNotAllowed: the factor has no codes.
 
     """
+    unused = None
     if factor is FactorType.TOTP:
-        is_right = authenticators.use(user, code) is not None
+        unused = authenticators.find_code(user, code)
+        is_right = unused is not None
     elif factor is FactorType.BACKUP_CODE:
         is_right = _use_backup_code(user, code)
     elif factor in KINDS:
@@ -54,7 +82,7 @@ def check(user: User, factor: FactorType, code: str, *, binding: str) -> None:
         raise FactorNotAllowed
     if not is_right:
         raise WrongFactor
-    metrics.count_proof(factor, is_right=True)
+    return CheckedCode(factor, unused)
 
 
 def check_recovery_code(user: User, code: str, *, keep: bool = False) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from database.chains import Chain
 from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
@@ -12,6 +13,7 @@ from identity.sessions.models import Session
 from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import checking
+from interaction.journeys.second_factor.sign_ins import Proof, Proofs
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +54,32 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
     """
     _check_usable(session, factor)
     try:
-        with locks.code_attempt(session.user_id):
-            checking.check(session.user, factor, code, binding=str(session.pk))
-            return step_up(session, factor)
+        with locks.code_attempt(session.user_id) as attempt:
+            checked = checking.check(session.user, factor, code, binding=str(session.pk))
+            return step_up(session, factor, proof=Proofs((attempt, checked)))
     except WrongFactor as error:
         checking.record_failure(session.user, factor, error)
         raise
 
 
-def step_up(session: Session, factor: FactorType, level: int = Level.TWO) -> Renewed:
-    """Store that a factor was just proven in a session.
+def step_up(
+    session: Session, factor: FactorType, level: int = Level.TWO, *, proof: Proof | None = None
+) -> Renewed:
+    """Store that a factor was just proven in a session. ``proof`` is used up with it.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
 
     """
     amr = add_methods(session.amr, factor)
-    token = confirmations.step_up(session, amr=amr, level=max(level, session.level))
+    chain = Chain()
+    reached = max(level, session.level)
+    token = confirmations.step_up(
+        session, amr=amr, level=reached, chain=chain, refusal=confirmation.SignInAgain
+    )
+    if proof:
+        proof.succeed(chain)
+    chain.run()
     return _renew(session, token)
 
 

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from audit import log
 from audit.events import Event
+from database.chains import Chain
 from identity.core.errors import ServiceError
 from identity.factors.levels import Level
 from identity.factors.needed import Way
@@ -73,11 +74,12 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, proof: Proof | None
         pending_sign_ins.NothingPending: another request was first, or it has ended.
 
     """
-    with transaction.atomic():
-        pending_sign_ins.allow_reset(pending)
-        if proof:
-            proof.succeed()
-        facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
-        log.record(Event.MFA_VERIFY, user_id=pending.user_id, **facts)
+    chain = Chain()
+    pending_sign_ins.allow_reset(pending, chain)
+    if proof:
+        proof.succeed(chain)
+    facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
+    log.add(chain, Event.MFA_VERIFY, user_id=pending.user_id, **facts)
+    chain.run()
     query = f"?interaction={visit.pending.row.pk}" if visit.pending else ""
     return Continued(f"{reverse('pages:forgot-password')}{query}")

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from django.urls import reverse
 
+from database import chains
 from database.chains import Chain
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
@@ -27,6 +28,19 @@ class Proof(Protocol):
 
     def succeed(self, chain: Chain | None = None) -> None:
         """Store that the proof is used, in the transaction or the chain of the changes that it allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """Several proofs that count together."""
+
+    parts: tuple[Proof, ...]
+
+    def succeed(self, chain: Chain | None = None) -> None:
+        """Store that each of them is used."""
+        with chains.joined(chain) as writes:
+            for part in self.parts:
+                part.succeed(writes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from django.db import transaction
-
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
@@ -25,7 +23,7 @@ from interaction.journeys.second_factor import (
     starting,
 )
 from interaction.journeys.second_factor.current_step import Step
-from interaction.journeys.second_factor.sign_ins import Outcome, Proof, SignInResult, Visit
+from interaction.journeys.second_factor.sign_ins import Outcome, Proof, Proofs, SignInResult, Visit
 
 RECOVERY_CODE: Final = "RecoveryCode"
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
@@ -54,8 +52,9 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
     step.check_usable(factor)
     try:
         with locks.code_attempt(step.user.pk) as attempt:
-            checking.check(step.user, factor, code, binding=step.binding)
-            result = finish(step, factor, Level.TWO, attempt, remember=remember)
+            checked = checking.check(step.user, factor, code, binding=step.binding)
+            proof = Proofs((attempt, checked))
+            result = finish(step, factor, Level.TWO, proof, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
         step.count_try()
@@ -162,10 +161,7 @@ def finish(
 
 def _step_up(step: Step, factor: FactorType, level: int, proof: Proof | None) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
-    with transaction.atomic():
-        renewed = confirming.step_up(step.session, factor, level)
-        if proof:
-            proof.succeed()
+    renewed = confirming.step_up(step.session, factor, level, proof=proof)
     return SignInResult(
         redirect_to=step.visit.next_url,
         session_token=renewed.token,

@@ -15,6 +15,7 @@ from tests.support import factors, passkeys
 from tests.support.factors import has_session, is_signed_in
 from tests.support.passkey_device import BE, BS, UP, UV
 from tests.support.passkeys import OPTIONS, VERIFY, ask, device, enrol, send, switch_on, use
+from tests.support.threads import at_once
 
 REFUSED = {"code": 401, "message": "the passkey was not accepted", "result": {"reason": "passkey_refused"}}
 
@@ -76,6 +77,19 @@ class TestSignIn:
 
         assert has_session(answer)
         assert "next" not in answer.json()["result"]
+
+    def test_decision_M62_one_assertion_eight_times_at_once_gives_one_session(self, acme, user, phone):
+        browser = acme.browser()
+        credential = phone.get(ask(browser, "sign_in"))
+
+        answers = at_once(8, lambda _: send(browser, "sign_in", credential))
+
+        assert sorted(answer.status_code for answer in answers) == [200] + [401] * 7
+        with acme.active():
+            assert Session.objects.count() == 1
+            assert User.objects.get(pk=user.pk).login_count == 1
+        entries = Entry.objects.filter(tenant_id=acme.tenant.pk, key="SignIn.Passkey")
+        assert sorted(entry.payload["result"] for entry in entries) == ["failed"] * 7 + ["success"]
 
     def test_it_leads_back_to_the_application(self, acme, user, phone):
         client, browser = acme.application(), acme.browser()
