@@ -69,7 +69,7 @@ def test_decision_M36_a_browser_costs_two_statements(acme):
     assert known == (WITHOUT[0] + 1, WITHOUT[1] + 1)
 
 
-def test_decision_M13_a_second_step_costs_three_reads_and_one_transaction(acme):
+def test_decision_M13_M64_a_second_step_costs_three_reads_and_one_transaction(acme):
     change(acme, "Totp", **OFF)
     user, inside = acme.user(), opened(acme)
     app = factors.enrol(acme, user)
@@ -83,7 +83,7 @@ def test_decision_M13_a_second_step_costs_three_reads_and_one_transaction(acme):
     assert second == (3, 7)
 
 
-def test_decision_M49_the_next_step_costs_two_reads(acme):
+def test_decision_M49_M64_the_next_step_costs_two_reads(acme):
     change(acme, "Totp", "BackupCode", **OFF)
     user, inside = acme.user(), opened(acme)
     factors.enrol(acme, user)
