@@ -108,7 +108,7 @@ def find(visit: Visit) -> Step:
 def _has_lost_factors(stored: PendingSignIn, need: Need) -> bool:
     """Return whether the factors that the sign-in waited for are gone. Then it may not set up new ones.
 
-    The user has removed them meanwhile, and whoever proved the first factor here may be somebody else.
+    The user has removed them meanwhile, and the first factor here may have been proven by somebody else.
     """
     return not need.methods and not stored.must_enrol
 
