@@ -191,6 +191,19 @@ def test_views_open_no_transaction_and_catch_errors_only_where_said():
     assert [place for place in _CATCHING if not any(name.startswith(place) for name in catching)] == []
 
 
+# ── Libraries ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_decision_M1_one_module_of_the_product_imports_the_library_of_webauthn():
+    folders = ("audit", "config", "database", "identity", "interaction", "management", "oidc")
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
+    imports = re.compile(r"^\s*(?:from|import) fido2\b", re.MULTILINE)
+
+    found = [str(file.relative_to(ROOT)) for file in files if imports.search(file.read_text())]
+
+    assert found == ["identity/factors/webauthn.py"]
+
+
 # ── Sessions ────────────────────────────────────────────────────────────────────────────────────────────────
 
 # Where a session may start or reach a higher level: after the second factor is proven, or not needed.

@@ -25,6 +25,7 @@ from database.statements import Insert
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Delete, Select, Update, duration, moment, number, text, uuid
 from identity.factors import remembered_grants
+from identity.factors.levels import Level
 from identity.factors.models import KnownBrowser
 from identity.http import browser_names
 from identity.users import credentials
@@ -114,6 +115,8 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
         user=user.pk,
         user__epoch=F("remembered_epoch"),
         remembered_until__gt=DatabaseNow(),
+        # One factor, however it came to be stored, never lets a browser skip the second.
+        remembered_level__gte=Level.TWO,
         # The policy may have been switched off since, or its number of days reduced.
         remembered_at__gte=rule.since,
         remembered_at__gt=seconds_ahead(-rule.days * _DAY),
@@ -198,10 +201,11 @@ def end_remembered(user: User) -> None:
 
     The caller has a transaction.
     """
-    KnownBrowser.objects.filter(user=user).exclude(remembered_until=None).update(
+    remembered = KnownBrowser.objects.filter(user=user).exclude(remembered_until=None)
+    if remembered.update(
         remembered_at=None, remembered_until=None, remembered_epoch=None, remembered_level=None
-    )
-    remembered_grants.end(user)
+    ):
+        remembered_grants.end(user)
 
 
 @transaction.atomic
@@ -225,8 +229,8 @@ def forget_all(user: User) -> None:
     """Forget all browsers of a user, also those that are merely known."""
     _lock(user)
     count, _ = KnownBrowser.objects.filter(user=user).delete()
-    remembered_grants.end(user)
     if count:
+        remembered_grants.end(user)
         log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, count=count)
 
 

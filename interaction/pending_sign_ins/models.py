@@ -27,6 +27,7 @@ class PendingSignIn(TenantModel):
     channels = models.JSONField(default=list)
     # Why a second factor is needed: words of ``identity.factors.needed``.
     reasons = models.JSONField(default=list)
+    # Whether the user had no factor to prove, so that the sign-in may set one up.
     must_enrol = models.BooleanField(default=False)
     keep_signed_in = models.BooleanField(default=False)
     # The key of the identifier that a code proved. It is stored as verified with the session.

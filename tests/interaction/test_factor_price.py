@@ -70,7 +70,7 @@ def test_decision_M36_a_browser_costs_two_statements_in_the_chain(acme):
     assert known == (WITHOUT[0] + 1, 1 + chained(5))
 
 
-def test_decision_M13_a_second_step_costs_three_reads_and_one_transaction(acme):
+def test_decision_M13_M64_a_second_step_costs_three_reads_and_one_transaction(acme):
     change(acme, "Totp", **OFF)
     user, inside = acme.user(), opened(acme)
     app = factors.enrol(acme, user)
@@ -85,7 +85,7 @@ def test_decision_M13_a_second_step_costs_three_reads_and_one_transaction(acme):
     assert second == (3, 1 + chained(6))
 
 
-def test_decision_M49_the_next_step_costs_two_reads(acme):
+def test_decision_M49_M64_the_next_step_costs_two_reads(acme):
     change(acme, "Totp", "BackupCode", **OFF)
     user, inside = acme.user(), opened(acme)
     factors.enrol(acme, user)

@@ -37,7 +37,7 @@ def ask(person, origin, **parameters):
 
 
 @pytest.mark.parametrize("name", ["openid-client", "oauth4webapi", "Authlib"])
-def test_decision_M38_a_client_gets_the_level_that_it_asks_for(ada, app, secured, name):
+def test_decision_M38_M63_a_client_gets_the_level_that_it_asks_for(ada, app, secured, name):
     origin, client = new_origin(), clients.named(name)
     registered = ada.world.application(client.type, redirect_uris=[f"{origin}{client.callback}"])
     with running(client.program, registered, secured, origin):
@@ -54,7 +54,7 @@ def test_decision_M38_a_client_gets_the_level_that_it_asks_for(ada, app, secured
 
 
 @pytest.mark.parametrize("name", ["openid-client", "oauth4webapi", "Authlib"])
-def test_decision_M39_a_client_is_told_of_a_demand_that_is_not_met(ada, app, secured, name):
+def test_decision_M39_M63_a_client_is_told_of_a_demand_that_is_not_met(ada, app, secured, name):
     origin, client = new_origin(), clients.named(name)
     registered = ada.world.application(client.type, redirect_uris=[f"{origin}{client.callback}"])
     with running(client.program, registered, secured, origin):
@@ -68,7 +68,7 @@ def test_decision_M39_a_client_is_told_of_a_demand_that_is_not_met(ada, app, sec
     assert end.is_error
 
 
-def test_decision_M38_a_single_page_application_steps_up(ada, app, secured, screens):
+def test_decision_M38_M63_a_single_page_application_steps_up(ada, app, secured, screens):
     origin = new_origin()
     client = ada.world.application("SPA", redirect_uris=[f"{origin}/callback", f"{origin}/silent"])
     told = "manager.getUser().then(user => user.profile.acr)"

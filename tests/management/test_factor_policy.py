@@ -93,7 +93,7 @@ class TestChanging:
             {"attestation": {"require": True}},
         ],
     )
-    def test_decision_M17_what_does_not_work_yet_cannot_be_switched_on(self, admin, fields):
+    def test_decision_M17_M30_what_does_not_work_yet_cannot_be_switched_on(self, admin, fields):
         assert "cannot be switched on in this version" in refusal_of(admin.patch(PATH, **fields), 400)
 
     def test_their_other_members_are_stored(self, admin):

@@ -36,14 +36,16 @@ def test_every_case_has_a_test_or_a_reason():
 
 
 def test_every_decision_on_second_factors_has_a_test():
+    """Those that are on the page, and those on how it is built, tested and documented, which are not."""
     page = (case_table.ROOT / "docs/decisions.md").read_text()
     written = re.findall(r"^- \*\*(M\d+)", page, re.MULTILINE)
     tests = "".join(file.read_text() for file in (case_table.ROOT / "tests").rglob("test_*.py"))
     names = re.findall(r"def test_decision((?:_M\d+)+)_", tests)
     tested = {number for name in names for number in name.strip("_").split("_")}
 
-    assert len(written) > 40
-    assert sorted(set(written) - tested) == []
+    decided = {f"M{number}" for number in range(1, 67)}
+    assert sorted(set(written) - decided) == []
+    assert sorted(decided - tested) == []
 
 
 @release

@@ -100,9 +100,17 @@ def find(visit: Visit) -> Step:
         return _find_in_session(visit)
     experience = experiences.current()
     sign_in, need = starting.judge(stored.user, sign_ins.read(stored), experience, visit)
-    if need.is_nothing:  # the policy or the factors were changed
+    if need.is_nothing or _has_lost_factors(stored, need):  # the policy or the factors were changed
         raise pending_sign_ins.NothingPending
     return Step(stored.user, stored, sign_in, need, experience, visit)
+
+
+def _has_lost_factors(stored: PendingSignIn, need: Need) -> bool:
+    """Return whether the factors that the sign-in waited for are gone. Then it may not set up new ones.
+
+    The user has removed them meanwhile, and the first factor here may have been proven by somebody else.
+    """
+    return not need.methods and not stored.must_enrol
 
 
 def _find_in_session(visit: Visit) -> Step:

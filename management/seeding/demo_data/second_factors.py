@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from identity.factors import authenticators, backup_codes, passkeys, relying_party
 from identity.factors.authenticators import ImportedSecret
+from identity.factors.levels import Level
 from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey
 from identity.http import browser_names
 from identity.sessions.models import Session
@@ -99,7 +100,7 @@ def create_browsers(people: Mapping[int, User]) -> None:
         )
         if position % 2 == 0:
             now = timezone.now()
-            browser.remembered_at, browser.remembered_level = now, session.level
+            browser.remembered_at, browser.remembered_level = now, Level.TWO
             browser.remembered_until = now + timedelta(days=_REMEMBERED_DAYS)
             browser.remembered_epoch = session.epoch
         browser.save(force_insert=True)

@@ -55,6 +55,11 @@ class TestCreation:
         assert options["attestation"] == "none"
         assert options["extensions"] == {"credProps": True}
 
+    def test_decision_M30_no_attestation_is_asked_for(self):
+        ceremonies = (Ceremony.SET_UP, Ceremony.SET_UP_SECURITY_KEY)
+
+        assert {creation(ceremony)["attestation"] for ceremony in ceremonies} == {"none"}
+
     def test_decision_M25_a_security_key_is_neither(self):
         options = creation(Ceremony.SET_UP_SECURITY_KEY)
 

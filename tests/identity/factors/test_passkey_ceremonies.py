@@ -86,7 +86,7 @@ def refusal(call, *arguments, **options):
 
 class TestWhatPasses:
     @pytest.mark.parametrize("algorithm", ALGORITHMS)
-    def test_decision_M24_a_passkey_is_created_and_signs_in(self, party, algorithm):
+    def test_decision_M24_M60_a_passkey_is_created_and_signs_in(self, party, algorithm):
         device = Device(ORIGIN, algorithm=algorithm)
 
         new = party.registered(device.create(party.creation()))
@@ -192,6 +192,27 @@ EXPECTED = {
     "huge_id": "credential_length",
     "empty_id": "json",
 }
+
+
+# MT20: a host that ends with ours or contains it, one below and one above, another port and plain http.
+ORIGINS = ("host", "sub_domain", "parent", "port", "scheme", "slash", "null")
+
+
+class TestOrigins:
+    @pytest.mark.parametrize("wrong", ORIGINS)
+    def test_case_MT20_a_registration_of_another_origin_is_refused(self, party, device, wrong):
+        document = device.create(party.creation(), **REGISTRATIONS[wrong])
+
+        assert refusal(party.registered, document) == "origin"
+        assert party.stored is None
+
+    @pytest.mark.parametrize("wrong", ORIGINS)
+    def test_case_MT20_an_assertion_for_another_origin_is_refused(self, party, device, wrong):
+        party.registered(device.create(party.creation()))
+
+        document = device.get(party.request(), **REGISTRATIONS[wrong])
+
+        assert refusal(party.proven, document) == "origin"
 
 
 class TestRegistration:

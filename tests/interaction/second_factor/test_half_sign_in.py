@@ -2,7 +2,7 @@
 
 import pytest
 
-from identity.factors import metrics
+from identity.factors import metrics, services
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from identity.users.models import User
@@ -120,6 +120,22 @@ class TestThePower:
 
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
         assert browser.get(NEXT).json()["result"]["step"] == "second_factor"
+
+    def test_case_MT7_a_factor_that_is_removed_meanwhile_is_not_replaced_by_the_half(self, acme, user):
+        """Who knows the password and waits must not set up a factor when the user changes to a new one."""
+        switch_on(acme, "Totp", policy="PromptOnlyAtSignIn")
+        enrol(acme, user)
+        browser = acme.browser()
+        half(browser, user)
+        with acme.active():
+            services.remove(user, services.get_factors(user)[0].id)
+
+        answers = [browser.post(SET_UP, json={}), browser.post(SKIP, json={})]
+
+        assert [answer.status_code for answer in answers] == [404, 404]
+        assert browser.get(NEXT).json()["result"]["step"] == "sign_in"
+        assert not any(has_session(answer) for answer in answers)
+        assert half(browser, user)["next"]["step"] == "set_up"
 
     @pytest.mark.parametrize("is_asked", [True, False])
     def test_decision_M13_factors_that_change_at_the_moment_of_the_sign_in_are_judged_again(

@@ -304,6 +304,13 @@ class TestTheEnd:
 
         assert is_asked(browser, user)
 
+    def test_decision_M35_a_row_of_one_factor_waives_nothing(self, acme, user, app):
+        browser = remembering(acme, user, app)
+        with acme.active():
+            assert KnownBrowser.objects.update(remembered_level=1) == 1
+
+        assert is_asked(browser, user)
+
     def test_case_MT27_after_a_new_password(self, acme, user, app):
         browser = remembering(acme, user, app)
         with acme.active():
