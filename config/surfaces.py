@@ -22,9 +22,9 @@ from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
 from management.observability import metrics
 from oidc.keys.views import get_key_set
+from oidc.provider import userinfo_surface
 from oidc.provider.discovery import get_document
 from oidc.provider.token import endpoint
-from oidc.provider.views import userinfo
 from oidc.public_json import cacheable_json
 
 Environ = dict[str, Any]
@@ -40,8 +40,6 @@ _UNUSUAL: Final = (
     "HTTP_IF_MODIFIED_SINCE",
     "HTTP_IF_UNMODIFIED_SINCE",
 )
-
-
 def _document(get: Callable[[], Answer]) -> Surface:
     """Return the surface of a public document."""
 
@@ -63,7 +61,7 @@ SURFACES: Final[dict[str, Surface]] = {
     "oidc:discovery-below": _document(get_document),
     "oidc:metadata": _document(get_document),
     "oidc:token": endpoint.repeat,
-    "oidc:userinfo": userinfo.serve,
+    "oidc:userinfo": userinfo_surface.serve,
 }
 
 
