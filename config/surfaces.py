@@ -17,6 +17,7 @@ from django.urls import reverse
 from uuid_utils.compat import uuid7
 
 from config import headers
+from config.shared_reads import SharedReads
 from identity.core import tenancy
 from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
@@ -40,13 +41,16 @@ _UNUSUAL: Final = (
     "HTTP_IF_MODIFIED_SINCE",
     "HTTP_IF_UNMODIFIED_SINCE",
 )
+_reads: Final[SharedReads[Answer]] = SharedReads()
+
+
 def _document(get: Callable[[], Answer]) -> Surface:
-    """Return the surface of a public document."""
+    """Return the surface of a public document, which requests that arrive together read together."""
 
     def serve_document(environ: Environ, request_id: str) -> Answer | None:
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or any(map(environ.get, _UNUSUAL)):
             return None
-        document = get()
+        document = _reads.get((tenancy.active(), get), get)
         if "HTTP_IF_NONE_MATCH" not in environ:
             return document
         response = cacheable_json(WSGIRequest(environ), document)
