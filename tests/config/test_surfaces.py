@@ -334,7 +334,8 @@ class TestChanges:
 
     def test_counts_at_once_though_requests_share_reads(self, known, acme, monkeypatch):
         monkeypatch.setattr(tenants, "get_cached", lambda _: acme.tenant.to_active())  # however long it takes
-        is_over, documents = threading.Event(), []
+        is_over = threading.Event()
+        documents: list[tuple[Any, bytes]] = []
 
         def ask_again_and_again(number):
             if number:
