@@ -170,8 +170,7 @@ class _Statement(Statement[_Compiled]):
 
     def prepare(self, database: BaseDatabaseWrapper) -> _Compiled:
         """Compile the statement."""
-        with transaction.atomic():  # Django compiles SELECT … FOR UPDATE only in a transaction
-            prepared = [(part.prepare(database), is_required) for part, is_required in self._parts]
+        prepared = [(part.prepare(database), is_required) for part, is_required in self._parts]
         return _Compiled(prepared, database)
 
     def run(self, values: Sequence[Values]) -> None:

@@ -86,7 +86,8 @@ class Statement(ABC, Generic[P]):
         database = connections[DEFAULT_DB_ALIAS]
         prepared: P | None = getattr(self._local, "prepared", None)
         if prepared is None or prepared.database is not database:
-            prepared = self._local.prepared = self.prepare(database)
+            with transaction.atomic(savepoint=False):  # without one, SELECT … FOR UPDATE is not compiled
+                prepared = self._local.prepared = self.prepare(database)
         return prepared
 
 
