@@ -17,14 +17,15 @@ from django.urls import reverse
 from uuid_utils.compat import uuid7
 
 from config import headers
+from config.shared_reads import SharedReads
 from identity.core import tenancy
 from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
 from management.observability import metrics
 from oidc.keys.views import get_key_set
+from oidc.provider import userinfo_surface
 from oidc.provider.discovery import get_document
 from oidc.provider.token import endpoint
-from oidc.provider.views import userinfo
 from oidc.public_json import cacheable_json
 
 Environ = dict[str, Any]
@@ -40,15 +41,16 @@ _UNUSUAL: Final = (
     "HTTP_IF_MODIFIED_SINCE",
     "HTTP_IF_UNMODIFIED_SINCE",
 )
+_reads: Final[SharedReads[Answer]] = SharedReads()
 
 
 def _document(get: Callable[[], Answer]) -> Surface:
-    """Return the surface of a public document."""
+    """Return the surface of a public document, which requests that arrive together read together."""
 
     def serve_document(environ: Environ, request_id: str) -> Answer | None:
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or any(map(environ.get, _UNUSUAL)):
             return None
-        document = get()
+        document = _reads.get((tenancy.active(), get), get)
         if "HTTP_IF_NONE_MATCH" not in environ:
             return document
         response = cacheable_json(WSGIRequest(environ), document)
@@ -63,7 +65,7 @@ SURFACES: Final[dict[str, Surface]] = {
     "oidc:discovery-below": _document(get_document),
     "oidc:metadata": _document(get_document),
     "oidc:token": endpoint.repeat,
-    "oidc:userinfo": userinfo.serve,
+    "oidc:userinfo": userinfo_surface.serve,
 }
 
 

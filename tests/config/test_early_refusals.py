@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -22,7 +24,12 @@ from identity.users import passwords
 from tests.config.test_load_shedding import HASHING, as_form, as_json
 from tests.support import second
 from tests.support.cast import PASSWORD
+from tests.support.threads import at_once
 
+HALF_A_BODY = (
+    b"POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    b"Content-Length: 100000\r\n\r\n" + b"a" * 70_000
+)
 _CHOICES = [{}, {"Accept-Language": "de"}, {"Cookie": f"{settings.LANGUAGE_COOKIE_NAME}=ja"}]
 
 
@@ -166,22 +173,33 @@ def test_a_place_is_used_by_the_thread_and_released_after_the_request(monkeypatc
     assert isinstance(early_refusals.admit(environ_of("/sign-in", **HASHING["/sign-in"])), passwords.Place)
 
 
-def test_all_are_answered_while_one_hash_takes_for_ever(acme):
+def test_a_refusal_needs_no_thread_and_a_place_is_free_again_after_its_hash(acme):
     with (
-        second.running(HASHING_CONCURRENCY="1", HASHING_QUEUE="0", THREADS="4") as address,
+        second.running(HASHING_CONCURRENCY="1", HASHING_QUEUE="2", THREADS="4") as address,
         httpx.Client(base_url=acme.at(address).address) as http,
+        socket.create_connection(("127.0.0.1", urlsplit(address).port)) as slow,
     ):
         assert sign_in(http).status_code != 503
         with stopped_hashing(address):
-            with pytest.raises(httpx.ReadTimeout):
-                sign_in(http, timeout=0.5)  # has the only place, and its client leaves
-            assert [sign_in(http).status_code for _ in range(20)] == [503] * 20
-            assert http.get("/.well-known/jwks.json").status_code == 200
-        deadline = time.monotonic() + 10
+            slow.sendall(HALF_A_BODY)  # has a thread
+            left = at_once(3, lambda _: leave(http))  # have the other threads and all places
+            refused = [sign_in(http).status_code for _ in range(3)]
+        deadline = time.monotonic() + 20
         while sign_in(http).status_code == 503 and time.monotonic() < deadline:
             time.sleep(0.05)
 
+        assert left == [True] * 3
+        assert refused == [503] * 3
         assert sign_in(http).status_code != 503
+
+
+def leave(http: httpx.Client) -> bool:
+    """Sign in, and do not wait for the answer."""
+    try:
+        sign_in(http, timeout=0.5)
+    except httpx.ReadTimeout:
+        return True
+    return False
 
 
 def sign_in(http: httpx.Client, timeout: float = 5) -> httpx.Response:

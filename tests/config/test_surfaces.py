@@ -1,6 +1,7 @@
 """Machine surfaces: what is answered before Django's handler, and what never is."""
 
 import io
+import threading
 import time
 from importlib import import_module
 from typing import Any
@@ -25,6 +26,7 @@ from oidc.keys.models import SigningKey
 from oidc.settings import services as oidc_settings
 from tests.support import factors, second, wire
 from tests.support.independent import kids
+from tests.support.threads import at_once, rounds
 
 surfaces = import_module("config.surfaces")
 
@@ -329,6 +331,34 @@ class TestChanges:
             with acme.active():
                 experience.change({"mfa": {"factors": []}})
             assert "acr_values_supported" not in self.same(acme, DISCOVERY)
+
+    def test_counts_at_once_though_requests_share_reads(self, known, acme, monkeypatch):
+        monkeypatch.setattr(tenants, "get_cached", lambda _: acme.tenant.to_active())  # however long it takes
+        is_over = threading.Event()
+        documents: list[tuple[Any, bytes]] = []
+
+        def ask_again_and_again(number):
+            if number:
+                while not is_over.is_set():
+                    surfaces.serve(environ(f"{known}{JWKS}"))
+                return
+            try:
+                for _ in range(rounds(10)):
+                    with acme.active():
+                        prepared = keys.prepare()
+                    documents.append((prepared.pk, surfaces.serve(environ(f"{known}{JWKS}")).body))
+                    with acme.active():
+                        keys.remove(prepared)
+                    documents.append((None, surfaces.serve(environ(f"{known}{JWKS}")).body))
+            finally:
+                is_over.set()
+
+        surfaces.serve(environ(f"{known}{JWKS}"))
+        at_once(5, ask_again_and_again)
+
+        before = documents[1][1]
+        for pk, body in documents:
+            assert body == before if pk is None else str(pk).encode() in body
 
     def test_a_deleted_tenant_is_unknown_after_five_seconds(self, acme):
         for path in DOCUMENTS:

@@ -12,7 +12,7 @@ from audit.models import Entry
 from config import surfaces
 from identity.tenants.middleware import get_cached
 from oidc.applications import services as applications
-from oidc.provider.views import userinfo
+from oidc.provider import userinfo_surface
 from tests.support import cast, comparison
 from tests.support.cast import RelyingParty
 from tests.support.in_process import InProcessWorld, SurfacesWorld
@@ -52,7 +52,7 @@ def answered(monkeypatch) -> list[bool]:
     answers: list[bool] = []
 
     def serve(environ: dict[str, Any], request_id: str) -> Any:
-        answer = userinfo.serve(environ, request_id)
+        answer = userinfo_surface.serve(environ, request_id)
         answers.append(answer is not None)
         return answer
 

@@ -1,0 +1,82 @@
+"""Userinfo before Django's handler (see ``config.surfaces``), with the function that the view calls.
+
+``serve`` answers most requests. The view answers all others, and makes every refusal.
+"""
+
+from typing import Any, Final
+
+import orjson
+
+from audit import context
+from audit.client_address import get_address
+from identity.http.answers import Answer
+from oidc.provider import bearer, tokens, userinfo
+from oidc.provider.errors import InsufficientScope
+
+METHODS: Final = frozenset({"GET", "HEAD", "POST"})
+REFUSAL: Final = "gatehouse.refusal"  # no header has this key
+# ``cross_origin`` sets ``Vary`` in the responses of the view, too.
+_JSON: Final = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-store",
+    "Pragma": "no-cache",
+    "Vary": "Origin",
+}
+_JWT: Final = _JSON | {"Content-Type": "application/jwt"}
+# A request is unusual if it has one of these: Django may replace a cookie, and looks up an origin.
+_UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")
+
+
+def serve(environ: dict[str, Any], request_id: str) -> Answer | None:
+    """Return what the view would return, or None if the view must answer.
+
+    If the token is refused, the view gets the refusal in ``environ`` and raises it, so that the token is
+    checked once.
+    """
+    token = _get_usual_token(environ)
+    if not token:
+        return None
+    ip, user_agent = get_address(environ), environ.get("HTTP_USER_AGENT", "")
+    try:
+        with context.client(ip=ip, user_agent=user_agent, request_id=request_id):
+            return build_answer(token)
+    except (bearer.InvalidBearer, InsufficientScope) as refusal:
+        environ[REFUSAL] = refusal
+        return None
+
+
+def build_answer(token: str) -> Answer:
+    """Return the claims about the user that an access token releases, as JSON or as a JWT.
+
+    Raises:
+        bearer.InvalidBearer: the token is not valid.
+        InsufficientScope: the token lacks the scope ``openid``.
+
+    """
+    principal = bearer.authenticate(token)
+    claims = userinfo.build(principal)
+    if not principal.userinfo_alg:
+        return Answer(orjson.dumps(claims), _JSON)
+    # The application has asked for a JWT (OpenID Connect Core 5.3.2).
+    signed = tokens.build_userinfo_token(
+        claims, client_id=principal.claims["client_id"], algorithm=principal.userinfo_alg
+    )
+    return Answer(signed.encode(), _JWT)
+
+
+def _get_usual_token(environ: dict[str, Any]) -> str:
+    """Return the token of the header, or an empty string if there is none or the request is unusual."""
+    if (
+        environ["REQUEST_METHOD"] not in METHODS
+        or environ["QUERY_STRING"]
+        or environ.get("CONTENT_LENGTH", "") not in {"", "0"}
+        or any(name in environ for name in _UNUSUAL)
+    ):
+        return ""
+    return get_header_token(environ.get("HTTP_AUTHORIZATION", ""))
+
+
+def get_header_token(header: str) -> str:
+    """Return the bearer token of an Authorization header, or an empty string if it has none."""
+    scheme, _, credentials = header.partition(" ")
+    return credentials.strip() if scheme.lower() == "bearer" else ""
