@@ -1,7 +1,7 @@
 """Measure the costs of a request and of a row, and calculate an installation for 100 million accounts.
 
-Needs a PostgreSQL server that nothing else uses, because its log tells what a step writes, and its extension
-pg_walinspect. ``--write`` updates docs/scale.md.
+Needs a PostgreSQL server that nothing else uses, because its write-ahead log shows what a step writes, and
+its extension pg_walinspect. ``--write`` updates docs/scale.md.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How far the database has written: a place in its log, and the number of audit entries."""
+    """How far the database has written: the end of its write-ahead log, and the number of audit entries."""
 
     lsn: str
     entries: int
@@ -120,7 +120,7 @@ def _median(costs: list[Cost]) -> Cost:
 
 
 def _measure_sizes(installation: Installation) -> Sizes:
-    """Return the bytes of a row of each table: of filled users, and of what the load left."""
+    """Return the bytes of a row of each table: of users that are filled in, and of what the load wrote."""
     installation.fill("--more", f"--users={_FILLED_USERS}")
     with psycopg.connect(installation.database.url, autocommit=True) as connection:
         return dict(_sizes(connection))
@@ -135,7 +135,8 @@ def _sizes(connection: psycopg.Connection) -> Iterator[tuple[str, Size]]:
 
 
 def _cost_table(costs: Costs) -> tables.Table:
-    table = [["One", "CPU ms, server", "CPU ms, database", "commits that write", "WAL", "audit entries"]]
+    head = ["Operation", "CPU ms, server", "CPU ms, database", "commits that write", "WAL", "audit entries"]
+    table = [head]
     titles = {row.name: row.title for row in ROWS}
     for name, cost in costs.items():
         numbers = (f"{cost.server_ms:.2f}", f"{cost.database_ms:.2f}", f"{cost.commits:.1f}")

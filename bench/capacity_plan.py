@@ -14,7 +14,7 @@ _USE: Final = 0.6  # of the cores of a node, at peak
 _NODE_CORES: Final = 8
 _CONNECTIONS: Final = 18  # of a worker
 _ZONES: Final = 3  # one of them may fail
-_RANDOM_ORDER: Final = 4 / 3  # indexes that are filled in random order, by those that are filled in order
+_RANDOM_ORDER: Final = 4 / 3  # the size of what is filled in random order, divided by that in order
 _CONSENT_BYTES: Final = 357  # measured with 0.1.0
 _GB: Final = 1e9
 
@@ -26,7 +26,7 @@ class Use:
     title: str
     row: str
     a_month: int
-    peak: int  # the rate of the busiest second, by the average
+    peak: int  # the rate of the busiest second divided by the average
 
 
 USES: Final = (

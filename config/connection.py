@@ -188,7 +188,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
 
 def _take_arrived(receiver: BodyReceiver) -> BytesIO | None:
-    """Return a small body that has arrived as a whole, which most have: to wait for one needs a timer."""
+    """Return a small body that has arrived completely, as most have, without a timer; otherwise None."""
     is_whole = receiver._complete and receiver.buffered <= _WAITING_BYTES  # noqa: SLF001
     if not is_whole or receiver._disconnected:  # noqa: SLF001
         return None

@@ -14,7 +14,7 @@ _BOUNDARY: Final = re.compile(r"""\bboundary="?([A-Za-z0-9'()+_,./:=?-]{1,70})""
 
 
 def clean(environ: dict[str, Any]) -> str:
-    """Return the content type of a request. Only that of uploaded files has a parameter, the boundary."""
+    """Return the content type of a request without parameters, except the boundary of uploaded files."""
     kind, _, parameters = str(environ.get("CONTENT_TYPE", "")).partition(";")
     kind = kind.strip().lower()
     if kind == "multipart/form-data" and environ.get("PATH_INFO", "").startswith(uploads.SITE):

@@ -1,7 +1,7 @@
-"""Early refusals: the worker's loop refuses what has no hashing place, without a thread and Django's handler.
+"""Early refusals: the worker's loop refuses requests without a hashing place, before they need a thread.
 
-The response is that of ``config.load_shedding``, and the same middleware complete it. Threads refuse what is
-left: large bodies, and all requests while they are logged (``LOG_REQUESTS``) or traced.
+The response is that of ``config.load_shedding``, with the same middleware around it. Threads refuse the rest:
+requests with large bodies, and all requests while they are logged (``LOG_REQUESTS``) or traced.
 """
 
 from collections.abc import Callable
@@ -26,9 +26,9 @@ _SHEDDING: Final = "config.load_shedding.LoadSheddingMiddleware"
 
 
 def admit(environ: dict[str, Any]) -> Whole | Place | None:
-    """Return the response if a request is refused, else its hashing place, or None if it needs none.
+    """Return the response to a refused request, the place of an admitted one, or None if it needs no place.
 
-    If this fails, so does Django's handler, which makes and logs the response.
+    A request that fails here gets None too: it fails again in Django's handler, which logs it.
     """
     if environ["REQUEST_METHOD"] != "POST" or settings.LOG_REQUESTS or settings.TRACING:
         return None
@@ -62,7 +62,7 @@ def _refuse(request: WSGIRequest) -> Whole:
 
 @cache
 def _responder() -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return the function that refuses, in the middleware above load shedding."""
+    """Return the function that refuses a request, wrapped in the middleware above load shedding."""
     respond: Any = load_shedding.refuse
     for name in reversed(settings.MIDDLEWARE[: settings.MIDDLEWARE.index(_SHEDDING)]):
         try:

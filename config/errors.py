@@ -195,7 +195,7 @@ def _too_large_for_site(request: HttpRequest, size: str) -> HttpResponse:
 
 
 def overloaded(request: HttpRequest) -> HttpResponse:
-    """Return 503 for a request for which no hashing slot is free.
+    """Return 503 for a request for which no hashing place is free.
 
     The page is rendered once per language: an attacker can send many such requests, each for another tenant,
     and the tenant has not been looked up yet.

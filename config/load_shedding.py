@@ -1,4 +1,4 @@
-"""Load shedding: requests with a password are refused early if no hashing slot is free."""
+"""Load shedding: requests with a password are refused early if no hashing place is free."""
 
 import logging
 import time
@@ -25,11 +25,11 @@ _logger: Final = logging.getLogger("gatehouse.load_shedding")
 
 
 class LoadSheddingMiddleware:
-    """Reserves a hashing slot for each POST to a view that hashes passwords without authentication.
+    """Reserves a hashing place for each POST to a view that hashes passwords without authentication.
 
-    Without a free slot, the request is refused, before its tenant is looked up or a statement is run. An
-    admitted request keeps its slot to the end, so these requests never use more threads than there are slots.
-    A worker has refused most of them before, in its loop (``config.early_refusals``).
+    Without a free place, the request is refused, before its tenant is looked up or a statement is run. An
+    admitted request keeps its place to the end, so these requests never use more threads than there are
+    places. The loop of a worker refuses most of them earlier (``config.early_refusals``).
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -61,13 +61,13 @@ def find_route(request: HttpRequest) -> ResolverMatch | None:
         return None
     if (found := routes().get(path)) is None:
         return None
-    request.body  # noqa: B018 - read before a slot is reserved, so a slow client has none
+    request.body  # noqa: B018 - read before a place is reserved, so a slow client has none
     match, field = found
     return match if not field or _has_field(request, field) else None
 
 
 class _Warnings:
-    """Logs that requests are refused, once in an interval."""
+    """Logs that requests are refused, at most once in each interval."""
 
     def __init__(self) -> None:
         self._logged_at = -float(_LOG_INTERVAL)
@@ -84,7 +84,7 @@ _respond: Final = LanguageMiddleware(errors.overloaded)
 
 
 def refuse(request: HttpRequest) -> HttpResponseBase:
-    """Return 503 in the format of the path of a request that hashes a password."""
+    """Return 503 for a request that hashes a password, in the format of its path."""
     _warnings.log()
     prefix, request.path_info = split_prefix(request.path_info)
     request.resolver_match = routes()[request.path_info][0]

@@ -1,7 +1,7 @@
 """Reads that requests share.
 
-A request that arrives during a read waits for the next one, which begins after the request arrived. So its
-result is as fresh as that of a read of its own.
+A request that arrives during a read waits for the next read, which begins after the request has arrived. So
+its result is as fresh as that of a read of its own.
 """
 
 import threading
@@ -13,14 +13,13 @@ T = TypeVar("T")
 
 
 class _Ended(Exception):
-    """The request that should have read has ended before."""
+    """The request that was to read was ended first, so another one must read."""
 
 
 class SharedReads(Generic[T]):
     """The results of reads, each shared by the requests that arrived before it began.
 
-    ``wait_for`` returns when a future is done. It may run other requests meanwhile, in the same thread or in
-    others, because nothing is locked then.
+    ``wait_for`` returns when a future is done. Nothing is locked meanwhile.
     """
 
     def __init__(self, wait_for: Callable[[Future[T]], object] = Future[T].exception) -> None:

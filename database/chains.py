@@ -69,16 +69,19 @@ class Chain:
         *,
         refusal: Refusal | None = None,
     ) -> None:
-        """Add an INSERT. If the row violates a constraint, ``refusal``, which cannot query, is the error."""
+        """Add an INSERT. If the row violates a constraint, what ``refusal`` returns is raised.
+
+        ``refusal`` must not query: inside a transaction, PostgreSQL accepts no statement after the error.
+        """
         self._steps.append(_Write(insert, {**vars(row), **(values or {})}, refusal))
         self.then(lambda: setattr(row._state, "adding", False))  # noqa: SLF001 - as save does
 
     def call(self, step: Step) -> None:
-        """Add a function that writes by itself. Then every write is a statement of one transaction."""
+        """Add a function that reads or writes by itself. The chain then runs one by one, in a transaction."""
         self._steps.append(step)
 
     def then(self, step: Step) -> None:
-        """Add a function to call when everything is written."""
+        """Add a function to call after all writes, before the transaction of the caller ends."""
         self._afterwards.append(step)
 
     def run(self) -> None:
@@ -120,11 +123,11 @@ class Chain:
 
 @contextmanager
 def joined(chain: Chain | None) -> Iterator[Chain]:
-    """Give a chain to add to: the caller's or, without one, a new one that runs at the end."""
-    own = Chain() if chain is None else chain
-    yield own
+    """Yield the chain to add to: the one given or, for None, a new one that runs at the end of the block."""
+    joined_chain = Chain() if chain is None else chain
+    yield joined_chain
     if chain is None:
-        own.run()
+        joined_chain.run()
 
 
 class _Compiled(Prepared):
@@ -140,7 +143,7 @@ class _Compiled(Prepared):
             ctes.append(f"{name} AS ({_behind(gate, part.sql)})")
             if is_required:
                 gate = name
-        # A division by zero undoes everything.
+        # If the last required write found no row, the division by zero undoes all of them.
         result = f"1 / (SELECT COUNT(*) FROM {gate})" if gate else "1"  # noqa: S608 - no outside value
         super().__init__(f"WITH {', '.join(ctes)} SELECT {result}", (), database)
         self.parts: Final = [part for part, _ in parts]
@@ -154,14 +157,14 @@ class _Compiled(Prepared):
 
 
 def _behind(gate: str, sql: str) -> str:
-    """Return a statement that does something only if the write ``gate`` found a row."""
+    """Return a statement that writes only if the write ``gate`` found a row, or always without a gate."""
     condition = f"EXISTS (SELECT 1 FROM {gate})" if gate else ""  # noqa: S608 - no outside value
     if sql.startswith("INSERT"):
         return f"{as_select(sql)}{condition and f' WHERE {condition}'} RETURNING 1"
     return f"{sql}{condition and f' AND {condition}'} RETURNING 1"
 
 
-class _Statement(Statement[_Compiled]):
+class _ChainStatement(Statement[_Compiled]):
     """Writes that each thread compiles once to one statement."""
 
     def __init__(self, parts: Sequence[tuple[Statement[Any], bool]]) -> None:
@@ -185,5 +188,5 @@ class _Statement(Statement[_Compiled]):
 
 
 @lru_cache(maxsize=256)
-def _get_statement(parts: tuple[tuple[Statement[Any], bool], ...]) -> _Statement:
-    return _Statement(parts)
+def _get_statement(parts: tuple[tuple[Statement[Any], bool], ...]) -> _ChainStatement:
+    return _ChainStatement(parts)

@@ -118,8 +118,8 @@ class RowCount(Triggers):
     def install(self, connection: BaseDatabaseWrapper) -> None:
         """Create the triggers and count the existing rows.
 
-        Both are one transaction, for which writers wait. Only the numbers of days are counted after it: they
-        are not used until they add up.
+        One transaction does both, and writers wait for it. The numbers of days are counted in a second one,
+        for which nobody waits: they are not used until they add up to the total.
         """
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             self._create(cursor, connection.vendor)

@@ -86,7 +86,8 @@ class Statement(ABC, Generic[P]):
         database = connections[DEFAULT_DB_ALIAS]
         prepared: P | None = getattr(self._local, "prepared", None)
         if prepared is None or prepared.database is not database:
-            with transaction.atomic(savepoint=False):  # Django compiles SELECT … FOR UPDATE only so
+            # Outside a transaction, Django refuses to compile SELECT … FOR UPDATE.
+            with transaction.atomic(savepoint=False):
                 prepared = self._local.prepared = self.prepare(database)
         return prepared
 

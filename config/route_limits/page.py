@@ -45,7 +45,7 @@ This page lists the limits of every route that needs no management token.
 of these limits over HTTP.
 
 In addition, the size of every request is limited, and every request that hashes a password waits
-for a hashing slot or gets 503.
+for a hashing place or gets 503.
 
 | Route | By address | By identifier or account | By client, application or tenant | Note |
 |---|---|---|---|---|

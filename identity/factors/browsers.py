@@ -56,7 +56,7 @@ _renew: Final = Update(
     remembered_level=number("remembered_level"),
     **_SEEN,
 )
-# One more is stored with it.
+# All but the last ``MOST - 1``: a new browser is stored in the same chain.
 _delete_oldest: Final = Delete(
     lambda: KnownBrowser.objects.filter(
         pk__in=KnownBrowser.objects.filter(user_id=uuid("user_id"))
@@ -141,7 +141,7 @@ def record(  # noqa: PLR0913 - what a sign-in tells about its browser
 
     With ``remember``, no second factor is asked for in this browser from now on. The browser then gets a new
     secret, which makes earlier copies of its cookie useless. ``level`` is the level of the sign-in.
-    ``skipping``: no second factor was asked for, because the browser is remembered.
+    ``skipping`` is the rule by which no second factor was asked for, if the browser is remembered.
 
     Raises:
         credentials.FactorsChanged: the browser was forgotten meanwhile.
@@ -197,10 +197,7 @@ def _renew_secret(  # noqa: PLR0913, PLR0917 - what a browser has
 
 
 def end_remembered(user: User) -> None:
-    """Ask a user for the second factor again in every browser. The browsers stay known.
-
-    The caller has a transaction.
-    """
+    """Ask a user for the second factor again in every browser, in a transaction. The browsers stay known."""
     remembered = KnownBrowser.objects.filter(user=user).exclude(remembered_until=None)
     if remembered.update(
         remembered_at=None, remembered_until=None, remembered_epoch=None, remembered_level=None
@@ -236,8 +233,7 @@ def forget_all(user: User) -> None:
 
 def _describe() -> dict[str, str]:
     origin = context.current()
-    name = browser_names.get_name(origin.user_agent)
-    return {"label": name, "ip": origin.ip}
+    return {"label": browser_names.get_name(origin.user_agent), "ip": origin.ip}
 
 
 def _lock(user: User) -> None:

@@ -77,7 +77,7 @@ class KnownBrowser(TenantModel):
     remembered_until = models.DateTimeField(null=True)
     # ``User.epoch`` at that moment: a new password, a suspension or a reset increments it, which ends it.
     remembered_epoch = models.PositiveIntegerField(null=True)
-    # The level of the sign-in that had it remembered: two factors, or more.
+    # The level of the sign-in after which it was remembered: at least two factors.
     remembered_level = models.PositiveSmallIntegerField(null=True)
 
     objects = TenantManager()

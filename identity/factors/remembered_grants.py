@@ -1,4 +1,4 @@
-"""What was granted to remembered browsers. Apps above register how it ends."""
+"""The end of what remembered browsers were granted: apps above register functions that end it."""
 
 from collections.abc import Callable
 from typing import Final

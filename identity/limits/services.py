@@ -92,7 +92,7 @@ class LoginAttempt:
     def succeed(self, chain: Chain | None = None) -> None:
         """Clear the first counter if it is a lock, and undo this attempt in the others.
 
-        ``chain`` has the changes that the attempt allows. If they are not made, it stays counted.
+        ``chain`` has the changes that the attempt allows. If they are not made, the attempt stays counted.
         """
         self._undo(chain, cleared_kind=self._cleared_kind)
 

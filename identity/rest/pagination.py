@@ -116,7 +116,7 @@ class EnvelopePagination(BasePagination):
     def _nearest(
         self, queryset: QuerySet[Any, T], start: int, stop: int, total: int, seek_hint: Any
     ) -> tuple[QuerySet[Any, T], int, int]:
-        """Return the query that skips fewer rows, by the view's hint if that helps, and the page's bounds."""
+        """Return the query that skips fewest rows, and the bounds of the page in it: see ``seek_hint``."""
         hint = seek_hint(queryset, self._start, total) if seek_hint and start >= _VERY_FAR else None
         if hint is not None and hint[1] < start:
             self.is_backwards = False

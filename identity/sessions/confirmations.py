@@ -1,4 +1,4 @@
-"""What a user proves again in a session, to confirm a change, and what continues after it."""
+"""Proofs that a user gives again in a session to confirm a change, and the new secret that follows."""
 
 import secrets
 from typing import Final
@@ -38,7 +38,7 @@ def step_up(
     The session keeps its id and the time of its sign-in.
 
     Raises:
-        Exception: it has ended meanwhile: ``refusal``.
+        Exception: ``refusal``; the session has ended meanwhile.
 
     """
     token = secrets.token_urlsafe(32)

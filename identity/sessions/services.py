@@ -133,7 +133,7 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
 
 
 def _keep_level(session: Session, replaced: Session) -> None:
-    """Give a session the level, and the methods of its second factor, of the one that it replaces."""
+    """Give a session the level and the second factor of the session that it replaces."""
     own = session.amr
     session.level, session.second_factor_at = replaced.level, replaced.second_factor_at
     session.amr = [*own, *(name for name in replaced.amr if name not in {*own, "pwd"})]

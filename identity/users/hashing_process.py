@@ -115,10 +115,10 @@ def _call(*call: object) -> Any:
 
 
 def _read_result(output: IO[bytes]) -> bytes:
-    """Return the line that a process writes, or an empty one if it has ended.
+    """Return the line that the process writes, or an empty one if the process has ended.
 
     Raises:
-        ProcessFailed: it takes too long, and has been ended.
+        ProcessFailed: the process took too long, and was ended.
 
     """
     waiting = select.poll()  # ``select.select`` fails in a process with many files

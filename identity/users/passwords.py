@@ -65,7 +65,7 @@ class Argon2id(Argon2PasswordHasher):
 
 
 class Place:
-    """A place in the queue. The hashes of the block use it, and it is released at the end of the block."""
+    """A place in a queue. Hashes inside its ``with`` block use it; the end of the block releases it."""
 
     def __init__(self, places: BoundedSemaphore, has_place: ContextVar[bool]) -> None:
         self._places: Final = places
@@ -102,7 +102,7 @@ class HashingQueue:
                 yield True
 
     def take_place(self) -> Place | None:
-        """Take a place, which another thread can use, or return None if there was none."""
+        """Take a place, which another thread can use, or return None if all are taken."""
         return Place(self._places, self._has_place) if self._places.acquire(blocking=False) else None
 
     def run(self, work: Callable[[], T]) -> T:
@@ -123,10 +123,10 @@ class HashingQueue:
 
 
 def _await(result: Future[T]) -> T:
-    """Return the result of a hash, which must begin in ``_WAIT_SECONDS``: an answer must not come too late.
+    """Return the result of a hash, which is cancelled if it has not begun after ``_WAIT_SECONDS``.
 
     Raises:
-        Busy: it has not begun.
+        Busy: the hash was cancelled.
 
     """
     try:
@@ -148,7 +148,7 @@ def reserve_place() -> AbstractContextManager[bool]:
 
 
 def take_place() -> Place | None:
-    """Take a place in the queue for a request that another thread will serve, or return None."""
+    """Take a place for a request that another thread will serve, or return None if all are taken."""
     return _queue.take_place()
 
 

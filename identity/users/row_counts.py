@@ -1,4 +1,4 @@
-"""The stored numbers of users of each tenant, all and by day: see ``database.row_counts``."""
+"""The stored numbers of users of each tenant, in total and by day: see ``database.row_counts``."""
 
 from datetime import UTC, datetime, time
 from typing import Final
@@ -30,10 +30,10 @@ def user_count_expression() -> Coalesce:
 
 
 def find_page_start(skipped: int, total: int) -> tuple[datetime, int] | None:
-    """Return the beginning of a day, and how many users to skip who were created before it.
+    """Return the start of the earliest day whose users are all newer than a page, and how many older to skip.
 
     ``skipped`` is the number of users who are newer than the page, ``total`` the number of all users. Return
-    None if the page begins on the newest day, or if the numbers of the days do not add up to ``total``.
+    None if no day has only newer users, or if the numbers of the days do not add up to ``total``.
     """
     newer = Window(Sum("users"), order_by=F("day").desc())  # on this day or later
     days = UserDayCount.objects.annotate(newer=newer, every=Window(Sum("users")))

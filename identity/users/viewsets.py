@@ -95,7 +95,7 @@ class UserViewSet(CrudViewSet):
         return row_counts.user_count_expression()
 
     def seek_hint(self, users: QuerySet[Any], skipped: int, total: int) -> tuple[QuerySet[Any], int] | None:
-        """Return the users of earlier days, among them those of the page, and the number to skip there."""
+        """Return the users of the page's day and before, and how many of them to skip, if known."""
         start = None if self.query_filters() else row_counts.find_page_start(skipped, total)
         return start and (users.filter(created_at__lt=start[0]), start[1])
 

@@ -1,4 +1,4 @@
-"""What is stored of the account at a provider that proved the first factor, when the session starts."""
+"""Links to accounts at providers: whether one may be made, and what is stored when the session starts."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from interaction.social.proven_accounts import ProvenAccount
 
 
 class AccountChanged(NothingPending):
-    """The account, the user's address or the tenant's settings were changed meanwhile: start again."""
+    """The account, the user's address or the tenant's settings were changed meanwhile: sign in again."""
 
 
 def may_link(user: User, profile: Profile) -> bool:

@@ -30,9 +30,9 @@ class PendingSignIn(TenantModel):
     # Whether the user had no factor to prove, so that the sign-in may set one up.
     must_enrol = models.BooleanField(default=False)
     keep_signed_in = models.BooleanField(default=False)
-    # The key of the identifier that a code proved. It is stored as verified with the session.
+    # The key of the identifier that a code proved. The identifier becomes verified when the session starts.
     proven_key = models.CharField(max_length=1024, db_default="", default="")
-    # The kept account at a provider, which is linked and updated with the session.
+    # The kept account at a provider, which is linked and updated when the session starts.
     social_id = models.UUIDField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField()

@@ -13,7 +13,7 @@ from interaction.connectors.providers.base import Profile
 from interaction.social import attempts, kept_profiles
 from interaction.social.models import SocialAttempt
 
-_TEXTS: Final = 2  # an account that waits for a second factor has more: see ``proven_accounts``
+_PERSON_TEXTS: Final = 2  # an account that waits for a second factor has 3: see ``proven_accounts``
 
 
 def keep(attempt: SocialAttempt, profile: Profile, auth_time: datetime) -> UUID:
@@ -44,6 +44,6 @@ def read(attempt: SocialAttempt) -> tuple[Profile, datetime] | None:
         person = attempts.get_person(attempt)
     except keyring.UnknownKey:
         return None
-    if person is None or len(person) != _TEXTS:
+    if person is None or len(person) != _PERSON_TEXTS:
         return None
     return kept_profiles.load(person[0]), datetime.fromisoformat(person[1])

@@ -1,4 +1,4 @@
-"""Profiles of accounts at providers, as texts that an attempt encrypts."""
+"""Profiles of accounts at providers as JSON, which an attempt stores encrypted."""
 
 from dataclasses import asdict, replace
 
@@ -8,12 +8,12 @@ from interaction.connectors.providers.base import AccountName, Profile
 
 
 def dump(profile: Profile) -> str:
-    """Return a profile as a text."""
+    """Return a profile as JSON."""
     return orjson.dumps(asdict(profile)).decode()
 
 
 def load(text: str) -> Profile:
-    """Return the profile of a text."""
+    """Return the profile that ``dump`` wrote."""
     profile = Profile(**orjson.loads(text))
     alias = AccountName(*profile.alias) if profile.alias else None
     return replace(profile, alias=alias)

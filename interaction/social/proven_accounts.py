@@ -1,7 +1,7 @@
 """The account at a provider that proved the first factor of a sign-in.
 
-It is linked, and what the provider said is stored, when the session starts. Until the second factor is
-proven, the account is kept as an attempt without a known state, so that no answer of a provider redeems it.
+It is linked, and its profile stored, when the session starts. Until the second factor is proven, the account
+is kept as an attempt without a known state, so that no answer of a provider can redeem it.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ def keep(account: ProvenAccount, browser: str) -> UUID:
 def take(kept_id: UUID, user: User) -> ProvenAccount | None:
     """Return the account that was kept for a sign-in of a user, and delete what was kept.
 
-    None: the account was unlinked, or its connector disabled or deleted meanwhile.
+    Return None if the account was unlinked, or its connector disabled or deleted meanwhile.
     """
     attempt = SocialAttempt.objects.filter(pk=kept_id).select_related("connector").first()
     if attempt is None or attempt.connector is None or not attempts.end(attempt):

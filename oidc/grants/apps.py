@@ -9,7 +9,7 @@ class GrantsConfig(AppConfig):
     name = "oidc.grants"
 
     def ready(self) -> None:
-        """Register what ends with remembered browsers."""
+        """Register how the grants of remembered browsers end."""
         from identity.factors import remembered_grants  # noqa: PLC0415 - models are ready only now
         from oidc.grants import remembered  # noqa: PLC0415
 

@@ -6,10 +6,10 @@ from oidc.grants.models import RefreshFamily
 
 
 def end(user: User) -> None:
-    """Let sessions and families of a user no longer count as those of a remembered browser.
+    """Stop counting the sessions and families of a user as those of a remembered browser.
 
-    They live on with one factor, which an organization that requires two does not accept. Which browser they
-    began in is not stored, so that forgetting one ends it for all of the user.
+    They continue with one factor, which an organization that requires two does not accept. The browser in
+    which they began is not stored, so forgetting one browser has this effect on all of them.
     """
     Session.objects.filter(user=user, remembered=True).update(remembered=False)
     RefreshFamily.objects.filter(user=user, remembered=True).update(remembered=False)

@@ -1,6 +1,7 @@
-"""Userinfo before Django's handler (see ``config.surfaces``), with the function that the view calls.
+"""Userinfo before Django's handler (see ``config.surfaces``).
 
-``serve`` answers most requests. The view answers all others, and makes every refusal.
+``serve`` answers most requests, with the function that the view calls too. The view answers all others, and
+makes every refusal.
 """
 
 from typing import Any, Final
@@ -23,7 +24,7 @@ _JSON: Final = {
     "Vary": "Origin",
 }
 _JWT: Final = _JSON | {"Content-Type": "application/jwt"}
-# A request is unusual if it has one of these: Django may replace a cookie, and looks up an origin.
+# Django must serve requests with these: it may replace a cookie, looks up an origin and reads the body.
 _UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")
 
 

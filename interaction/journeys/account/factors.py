@@ -186,7 +186,7 @@ def parse_id(factor_id: str) -> UUID:
 
 
 def _has_way_in(user: User) -> bool:
-    """Return whether another passkey is left, or a way to sign in that is not switched off."""
+    """Return whether the user can still sign in: by another passkey, or in a way that is not switched off."""
     if user.factors & FIRST_PASSKEY and passkeys.can_sign_in(passkeys.usable(user)).exists():
         return True
     return any(not way.problem for way in sign_in_ways.get_ways(user))

@@ -66,10 +66,11 @@ def _prove(session: Session, credential: object, browser: str) -> Renewed:
 
 
 def step_up(session: Session, proof: Proof | None = None) -> Renewed:
-    """Store that a passkey was just proven in a session. ``proof`` is used up with it.
+    """Store that a passkey was just proven in a session, and that ``proof`` is used.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
+        PasskeyRefused: the passkey or its challenge was used or removed meanwhile.
 
     """
     return confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT, proof=proof)

@@ -65,10 +65,11 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
 def step_up(
     session: Session, factor: FactorType, level: int = Level.TWO, *, proof: Proof | None = None
 ) -> Renewed:
-    """Store that a factor was just proven in a session. ``proof`` is used up with it.
+    """Store that a factor was just proven in a session, and that ``proof`` is used.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
+        WrongFactor: the code was used before, or another error of ``proof``.
 
     """
     amr = add_methods(session.amr, factor)

@@ -106,9 +106,9 @@ def find(visit: Visit) -> Step:
 
 
 def _has_lost_factors(stored: PendingSignIn, need: Need) -> bool:
-    """Return whether the factors that the sign-in waited for are gone. Then it may not set up new ones.
+    """Return whether the factors that the sign-in waited for were removed. Then it may not set up new ones.
 
-    The user has removed them meanwhile, and the first factor here may have been proven by somebody else.
+    Somebody else than the user, who removed them, may have proved the first factor of this sign-in.
     """
     return not need.methods and not stored.must_enrol
 

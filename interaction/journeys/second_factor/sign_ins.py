@@ -24,7 +24,7 @@ from interaction.social.proven_accounts import ProvenAccount
 
 
 class Proof(Protocol):
-    """What proves a factor and counts once: a login attempt, or the answer of a passkey."""
+    """What proves a factor and counts once: an attempt, a code, or the answer of a passkey."""
 
     def succeed(self, chain: Chain | None = None) -> None:
         """Store that the proof is used, in the transaction or the chain of the changes that it allows."""
@@ -108,8 +108,8 @@ class SignIn:
     """What is proven of a sign-in.
 
     ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
-    kinds of address whose code was entered, or that are the same mailbox as the account elsewhere, which is
-    ``account``.
+    kinds of address whose code was entered, or that are the same mailbox as the account elsewhere. That
+    account is ``account``.
     ``auth_time`` is the time of the authentication, if it was not now. ``keep_signed_in`` counts only if the
     tenant lets users choose. ``second`` is the second factor, and ``finishing`` the stored sign-in that it
     completes. ``remember``: the user wishes to have this browser remembered. The last two are the

@@ -20,7 +20,7 @@ from identity.users import credentials
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import circumstances, demands, people, proofs
+from interaction.journeys.second_factor import circumstances, demands, first_factor_proofs, people
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
     Proof,
@@ -32,7 +32,7 @@ from interaction.journeys.second_factor.sign_ins import (
 from interaction.pending_sign_ins import services as pending_sign_ins
 from oidc.grants import requests
 
-_MOST_STARTS: Final = 3  # what a sign-in depends on may change meanwhile
+_ATTEMPTS: Final = 3  # factors, browser or session may change while the sign-in is judged
 _PAGES: Final = {True: "pages:second-factor", False: "pages:set-up"}
 
 
@@ -54,10 +54,12 @@ def go_on(  # noqa: PLR0913 - what signing in touches
         credentials.Suspended: the user is suspended, and every factor that is needed was right.
         credentials.InvalidCredentials: the password was changed meanwhile.
         ownership.NotTheOwner: the user no longer owns the proven identifier.
-        pending_sign_ins.NothingPending: another request has finished the sign-in.
+        credentials.FactorsChanged: the user's factors or the browser changed at every attempt.
+        pending_sign_ins.NothingPending: another request has finished the sign-in, or what the first factor
+            proved can no longer be stored.
 
     """
-    for _ in range(_MOST_STARTS):
+    for _ in range(_ATTEMPTS):
         sign_in, need = judge(user, sign_in, experience, visit)
         if user.is_suspended and not need.methods:
             raise credentials.Suspended
@@ -118,7 +120,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
         pending_sign_ins.finish(sign_in.finishing, chain)
     if proof:
         proof.succeed(chain)
-    proofs.record(user, sign_in, chain)
+    first_factor_proofs.record(user, sign_in, chain)
     session, token = sessions.start(
         user,
         amr=sign_in.amr,
@@ -173,7 +175,7 @@ def _wait(  # noqa: PLR0913, PLR0917 - as go_on
         credentials.lock_for_sign_in(user)
         if proof:
             proof.succeed()
-        proofs.take_over(user, sign_in)
+        first_factor_proofs.take_over(user, sign_in)
         stored = pending_sign_ins.store(
             user,
             browser=browser,
@@ -187,7 +189,7 @@ def _wait(  # noqa: PLR0913, PLR0917 - as go_on
             must_enrol=not need.methods,
             keep_signed_in=sign_in.keep_signed_in,
             proven_key=sign_in.proven[1] if sign_in.proven else "",
-            social_id=proofs.keep_account(user, sign_in, browser),
+            social_id=first_factor_proofs.keep_account(user, sign_in, browser),
         )
         if sign_in.risks and sign_in.finishing is None:
             log.record(Event.RISK_DETECTED, user_id=user.pk, id=user.pk, reasons=list(sign_in.risks))

@@ -1,7 +1,7 @@
 """What a first factor proved besides the user: an address, or an account at a provider.
 
-It is stored with the session. Until then, the second factor may be missing, and somebody else may have
-proved the first.
+It is stored when the session starts. Until then the second factor is missing, and the person who proved the
+first may not be the user.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ from interaction.social.proven_accounts import ProvenAccount
 
 
 def record(user: User, sign_in: SignIn, chain: Chain) -> None:
-    """Store what was proven, in the chain that starts the session and locks the user's row first.
+    """Store what was proven, in the chain that starts the session. Its first write locks the user's row.
 
     Raises (when the chain runs):
         ownership.NotTheOwner: the user no longer owns the identifier.
@@ -46,7 +46,7 @@ def _record_account(user: User, sign_in: SignIn) -> None:
 def take_over(user: User, sign_in: SignIn) -> None:
     """Give an account without an owner to the user who has proven its address first.
 
-    It has no second factor that somebody else could prove: it waits for one to be set up.
+    Waiting would protect nothing: such an account has no second factor yet, only one to set up.
 
     Raises:
         ownership.NotTheOwner: the account has an owner, or no longer has the identifier.
@@ -57,7 +57,7 @@ def take_over(user: User, sign_in: SignIn) -> None:
 
 
 def keep_account(user: User, sign_in: SignIn, browser: str) -> UUID | None:
-    """Keep the account at a provider for the sign-in that waits, and return the id of what is kept."""
+    """Keep the account at a provider until the second factor is proven, and return its id, or None."""
     account = _find_account(user, sign_in)
     return proven_accounts.keep(account, browser) if account else None
 
