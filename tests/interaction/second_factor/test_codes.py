@@ -1,22 +1,20 @@
-"""Backup codes and mailed codes as the second factor, and codes that are used twice."""
+"""Backup codes and sent codes as the second factor."""
 
 from datetime import timedelta
 
 import pytest
-from django.conf import settings
 from django.utils import timezone
 
 from identity.factors.models import BackupCode
 from identity.users.models import User
 from interaction.experience import services as experience
 from interaction.verification.models import VerificationCode
-from tests.support import account, audit_log, codes, factors
+from tests.support import account, audit_log, codes
 from tests.support.cast import PASSWORD, query_of
 from tests.support.factors import (
     BACKUP,
     NEXT,
     SEND,
-    SET_UP_VERIFY,
     TOTP,
     VERIFY,
     enrol,
@@ -25,11 +23,9 @@ from tests.support.factors import (
     has_session,
     switch_on,
 )
-from tests.support.threads import at_once
 
 EMAIL = "EmailVerificationCode"
 PHONE = "PhoneVerificationCode"
-JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
@@ -124,55 +120,6 @@ class TestBackupCodes:
         browser = acme.browser()
         half(browser, user)
         return browser.post(BACKUP, json={"code": code})
-
-
-class TestFirstFactor:
-    """Who has only the mailbox makes it no verified address, to which codes as a second factor would go."""
-
-    @pytest.fixture
-    def mailbox(self, acme):
-        codes.reachable(switch_on(acme))
-        return codes.new_email()
-
-    @pytest.fixture
-    def user(self, acme, mailbox):
-        return acme.user(email=mailbox)
-
-    @pytest.fixture
-    def app(self, acme, user):
-        return enrol(acme, user)
-
-    @pytest.fixture
-    def browser(self, acme, mailbox, app):
-        """A browser that has proven the address, and waits for the second factor."""
-        browser = acme.browser()
-        answer = codes.enter(browser, mailbox, codes.sent(browser, mailbox))
-        assert (answer.status_code, has_session(answer)) == (200, False)
-        return browser
-
-    def flags(self, acme, user):
-        with acme.active():
-            found = User.objects.get(pk=user.pk)
-        return found.email_verified, found.email_proven
-
-    def test_a_code_proves_the_address_with_the_second_factor(self, acme, user, app, browser):
-        before = self.flags(acme, user)
-
-        answer = browser.post(TOTP, json={"code": app.code()})
-
-        assert has_session(answer)
-        assert before == (False, True)
-        assert self.flags(acme, user) == (True, True)
-
-    def test_a_code_to_the_address_before_proves_no_new_one(self, acme, user, app, browser):
-        with acme.active():
-            User.objects.filter(pk=user.pk).update(email="b@b.org", email_key="b@b.org")
-        assert factors.pending(acme)[0].proven_key
-
-        answer = browser.post(TOTP, json={"code": app.code()})
-
-        assert (answer.status_code, has_session(answer)) == (404, False)
-        assert self.flags(acme, user) == (False, True)
 
 
 class TestMailedCodes:
@@ -359,103 +306,3 @@ class TestMailedCodes:
         assert browser.post(VERIFY, json={"type": EMAIL, "code": code}).status_code == 401
         with acme.active():
             assert not VerificationCode.objects.filter(used_at__isnull=False).exists()
-
-
-class TestTotp:
-    def test_decision_M31_a_code_counts_once(self, acme, user):
-        app = enrol(acme, user)
-        first, second = acme.browser(), acme.browser()
-        half(first, user)
-        half(second, user)
-        code = app.code()
-
-        assert has_session(first.post(TOTP, json={"code": code}))
-        assert second.post(TOTP, json={"code": code}).status_code == 401
-
-    def test_an_earlier_code_counts_no_longer(self, acme, user):
-        app = enrol(acme, user)
-        earlier, later = app.code(), app.code()
-        first, second = acme.browser(), acme.browser()
-        half(first, user)
-        half(second, user)
-
-        assert has_session(first.post(TOTP, json={"code": later}))
-        assert second.post(TOTP, json={"code": earlier}).status_code == 401
-
-    def test_decision_M31_eight_at_once_give_one_session(self, acme, user):
-        app = enrol(acme, user)
-        browsers = [acme.browser() for _ in range(8)]
-        for browser in browsers:
-            half(browser, user)
-        code = app.code()
-
-        answers = at_once(8, lambda number: browsers[number].post(TOTP, json={"code": code}))
-
-        assert sorted(answer.status_code for answer in answers) == [200] + [401] * 7
-
-    def test_two_tabs_give_one_session(self, acme, user):
-        app = enrol(acme, user)
-        browser = acme.browser()
-        half(browser, user)
-        typed = [app.code(), app.code()]
-
-        answers = at_once(2, lambda number: browser.post(TOTP, json={"code": typed[number]}))
-
-        assert sum(has_session(answer) for answer in answers) == 1
-        with acme.active():
-            assert User.objects.get(pk=user.pk).sessions.count() == 1
-
-    def test_the_strongest_is_offered_first(self, acme, user):
-        enrol(acme, user)
-        give_backup_codes(acme, user)
-        browser = acme.browser()
-
-        result = half(browser, user)["next"]
-
-        assert result["preferred"] == "Totp"
-        assert [method["type"] for method in result["methods"]] == ["Totp", EMAIL, "BackupCode"]
-        assert browser.get(NEXT).json()["result"] == result
-
-    def test_case_MT39_secrets_are_not_in_the_log(self, acme, user):
-        app = enrol(acme, user)
-        spare = give_backup_codes(acme, user)
-        browser = acme.browser()
-        half(browser, user)
-        code = app.code()
-        browser.post(BACKUP, json={"code": spare[0]})
-        half(browser, user)
-        browser.post(TOTP, json={"code": code})
-
-        written = " ".join(str(vars(entry)) for entry in audit_log.entries(acme))
-
-        assert "Mfa.Create" in written
-        for secret in (app.key, app.key.replace(" ", ""), spare[0], spare[0].replace("-", ""), f"'{code}'"):
-            assert secret not in written
-
-    def test_case_MT39_secrets_are_not_in_errors_and_the_log_of_the_server(self, acme, user):
-        app = enrol(acme, user)
-        spare = give_backup_codes(acme, user)
-        browser = acme.browser()
-        half(browser, user)
-
-        errors = [
-            browser.post(TOTP, json={"code": spare[0]}),
-            browser.post(TOTP, json={"code": [spare[0]]}),
-            browser.post(BACKUP, json={"code": app.key}),
-            browser.post(
-                BACKUP, content=f'{{"code": "{spare[0]}"', headers={"Content-Type": "application/json"}
-            ),
-            browser.post(SET_UP_VERIFY, json={"enrolment": spare[0], "code": "1"}),
-        ]
-        written = (settings.VAR / "server.log").read_text() + "".join(answer.text for answer in errors)
-
-        assert all(answer.status_code in {400, 401, 403} for answer in errors)
-        for secret in (app.key, app.key.replace(" ", ""), spare[0], spare[0].replace("-", "")):
-            assert secret not in written
-
-
-def test_decision_M32_backup_codes_are_given_only_beside_another_factor(acme):
-    switch_on(acme)
-    user = acme.user()
-    with pytest.raises(factors.backup_codes.NoOtherFactor):
-        give_backup_codes(acme, user)

@@ -1,4 +1,4 @@
-"""Browsers in which no second factor is asked for a while, and what ends that."""
+"""Browsers in which no second factor is asked for a while: who gets them, sees them and what they satisfy."""
 
 import html
 import json
@@ -8,14 +8,13 @@ import pytest
 from django.utils import timezone
 
 from database.chains import Chain
-from identity.factors import browsers, services
+from identity.factors import browsers
 from identity.factors.models import KnownBrowser
 from identity.factors.needed import Way
 from identity.sessions import known_users
 from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
 from identity.users import credentials
-from identity.users import services as users
 from identity.users.models import User
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
@@ -252,108 +251,6 @@ class TestRemembering:
             left = KnownBrowser.objects.order_by("last_seen_at").values_list("token_hash", flat=True)
             assert len(left) == 50
             assert left[0] == "01"
-
-
-def change_password(acme, user):
-    credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
-
-
-def suspend(acme, user):
-    users.suspend(User.objects.get(pk=user.pk))
-    users.suspend(User.objects.get(pk=user.pk), suspended=False)
-
-
-def add_and_remove(acme, user):
-    enrol(acme, user)
-    services.remove(user, services.get_factors(user)[-1].id)
-
-
-def switch_off_and_on(acme, user):
-    trust(acme, is_on=False)
-    trust(acme)
-
-
-def shorten(acme, user):
-    KnownBrowser.objects.update(remembered_at=timezone.now() - timedelta(days=2))
-    trust(acme, days=1)
-
-
-def let_it_expire(acme, user):
-    KnownBrowser.objects.update(remembered_until=timezone.now())
-
-
-def move_epoch(acme, user):
-    User.objects.filter(pk=user.pk).update(epoch=user.epoch + 7)
-
-
-def forget_all(acme, user):
-    browsers.forget_all(user)
-
-
-ENDS = [
-    suspend, add_and_remove, switch_off_and_on, shorten, let_it_expire, move_epoch, forget_all,
-]  # fmt: skip
-
-
-class TestTheEnd:
-    @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
-    def test_decision_M35_it_ends(self, acme, user, app, end):
-        browser = remembering(acme, user, app)
-        with acme.active():
-            end(acme, user)
-
-        assert is_asked(browser, user)
-
-    def test_decision_M35_a_row_of_one_factor_waives_nothing(self, acme, user, app):
-        browser = remembering(acme, user, app)
-        with acme.active():
-            assert KnownBrowser.objects.update(remembered_level=1) == 1
-
-        assert is_asked(browser, user)
-
-    def test_case_MT27_after_a_new_password(self, acme, user, app):
-        browser = remembering(acme, user, app)
-        with acme.active():
-            change_password(acme, user)
-
-        assert not has_session(browser.sign_in(user, password="an other 1 entirely"))
-
-    def test_case_MT27_the_cookie_of_another_user(self, acme, user, app):
-        other = acme.user()
-        enrol(acme, other)
-        browser = remembering(acme, user, app)
-
-        assert is_asked(browser, other)
-
-    def test_case_MT27_the_cookie_in_another_tenant(self, acme, rival, user, app):
-        browser = remembering(acme, user, app)
-        switch_on(rival)
-        trust(rival)
-        theirs = rival.user()
-        enrol(rival, theirs)
-        cookie = known(browser)
-        name = cookie.name.replace(acme.tenant.slug, rival.tenant.slug)
-
-        assert is_asked(with_cookie(rival.browser(), cookie, name), theirs)
-
-    def test_case_MT27_a_copy_that_was_stolen_before_forget_all(self, acme, user, app):
-        browser = remembering(acme, user, app)
-        stolen = known(browser)
-        assert browser.http.delete(f"{acme.address}{MINE}").status_code == 200
-
-        assert is_asked(with_cookie(acme.browser(), stolen), user)
-        assert is_asked(browser, user)
-
-    def test_case_MT27_a_copy_that_was_planted_before_it_was_remembered(self, acme, user, app):
-        browser = acme.browser()
-        half(browser, user)
-        assert has_session(browser.post(TOTP, json={"code": app.code()}))
-        copied = known(browser)
-        half(browser, user)
-        assert has_session(browser.post(TOTP, json={"code": app.code(), "remember": True}))
-
-        assert is_asked(with_cookie(acme.browser(), copied), user)
-        assert not is_asked(browser, user)
 
 
 class TestTheList:
