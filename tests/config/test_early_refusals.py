@@ -80,7 +80,7 @@ def bytes_of(answer: Whole) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
 
 @pytest.mark.parametrize("chosen", _CHOICES, ids=["english", "german by header", "japanese by cookie"])
 @pytest.mark.parametrize("path", HASHING)
-def test_it_is_the_answer_of_a_thread(prefix, crowded, path, chosen):
+def test_a_refusal_is_the_answer_of_a_thread(prefix, crowded, path, chosen):
     early = early_refusals.admit(environ_of(prefix + path, headers=chosen, **HASHING[path]))
     late = in_a_thread(environ_of(prefix + path, headers=chosen, **HASHING[path]))
 
@@ -89,15 +89,18 @@ def test_it_is_the_answer_of_a_thread(prefix, crowded, path, chosen):
     assert bytes_of(early) == bytes_of(late)
 
 
-@pytest.mark.parametrize("path", ["/sign-in?ui_locales=fr", "/sign-in?ui_locales=xx&a=b"])
-def test_the_language_of_the_address_is_chosen(crowded, path):
+@pytest.mark.parametrize(
+    ("path", "language"), [("/sign-in?ui_locales=fr", b"fr"), ("/sign-in?ui_locales=xx&a=b", b"en")]
+)
+def test_the_language_of_the_address_is_chosen(crowded, path, language):
     early = early_refusals.admit(environ_of(path, **HASHING["/sign-in"]))
 
     assert isinstance(early, Whole)
+    assert dict(early.start["headers"])[b"Content-Language"] == language
     assert bytes_of(early) == bytes_of(in_a_thread(environ_of(path, **HASHING["/sign-in"])))
 
 
-def test_a_chunked_body_is_looked_into_as_well(crowded):
+def test_a_chunked_body_is_read(crowded):
     fields = {"username": "somebody", "password": PASSWORD}
 
     early = early_refusals.admit(environ_of("/api/interaction/register", chunked=True, json=fields))
@@ -146,7 +149,7 @@ def test_requests_that_are_logged_or_traced_are_left_to_threads(crowded, setting
     assert early_refusals.admit(environ_of("/sign-in", **HASHING["/sign-in"])) is None
 
 
-def test_it_is_counted_as_in_a_thread(crowded, settings):
+def test_a_refusal_is_counted_as_in_a_thread(crowded, settings):
     settings.METRICS_TOKEN = "a token of metrics"
     labels = {"method": "POST", "route": "pages:sign-in", "status": "503"}
     counted = [REGISTRY.get_sample_value("gatehouse_http_requests_total", labels) or 0]

@@ -1,4 +1,4 @@
-"""A chain makes all of its writes or none, and says the same of a refusal on both engines."""
+"""A chain makes all of its writes or none, and refuses with the same errors on both engines."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -107,18 +107,22 @@ def test_a_write_that_must_find_a_row_and_finds_none_undoes_all(acme: World, is_
         assert done == []
 
 
-def test_the_first_refusal_counts(acme: World, rival: World):
-    user = rival.user()
+@pytest.mark.parametrize("old", ["Ada", "Nobody"])
+def test_the_first_refusal_counts_whether_or_not_a_later_write_finds_its_row(
+    acme: World, rival: World, old: str
+):
+    user, stranger = acme.user(name="Ada"), rival.user()
     with acme.active():
-        chain = counting(user)
-        chain.add(RENAME, {"pk": user.pk, "old": "Nobody", "new": "Somebody"}, refusal=Other)
+        chain = counting(stranger)
+        chain.add(RENAME, {"pk": user.pk, "old": old, "new": "Somebody"}, refusal=Other)
 
         with pytest.raises(Refused) as refused:
             chain.run()
 
+        assert User.objects.get(pk=user.pk).name == "Ada"
     assert type(refused.value) is Refused
     with rival.active():
-        assert count_of(user) == 0
+        assert count_of(stranger) == 0
 
 
 @pytest.mark.parametrize(("refusal", "error"), [(Other, Other), (None, IntegrityError)])
@@ -158,7 +162,7 @@ def test_a_function_of_a_chain_runs_in_its_place_and_is_undone_with_it(acme: Wor
     assert seen == [1, 1]
 
 
-def test_of_chains_at_one_moment_one_gets_what_counts_once(acme: World):
+def test_one_of_concurrent_chains_gets_what_counts_once(acme: World):
     user = acme.user()
     with acme.active():
         claimed = a_session(user, "c" * 64)
@@ -186,7 +190,7 @@ def test_of_chains_at_one_moment_one_gets_what_counts_once(acme: World):
         assert [entry.payload["index"] for entry in written] == [outcomes.index(True)]
 
 
-def test_of_chains_at_one_moment_each_counts_where_none_is_refused(acme: World):
+def test_concurrent_chains_all_count_if_none_is_refused(acme: World):
     user = acme.user()
 
     def count(index: int) -> None:

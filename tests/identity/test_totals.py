@@ -21,10 +21,7 @@ from tests.support.threads import at_once, rounds
 
 WRITERS = 6
 NUMBERS = (row_counts.USERS, row_counts.USERS_BY_DAY)
-
-
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
-
 DAY = "(created_at AT TIME ZONE 'UTC')::date" if connection.vendor == "postgresql" else "date(created_at)"
 
 

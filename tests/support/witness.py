@@ -68,8 +68,8 @@ class Witness:
     families: list[Family] = field(default_factory=list)
     consented: int = 0
     tokens: list[str] = field(default_factory=list)
-    pause: float = _PAUSE_SECONDS  # after each turn of a program
-    interval: float = 0  # from the start of a request of a thread to the start of its next one
+    pause: float = _PAUSE_SECONDS  # seconds after each turn of a program
+    interval: float = 0  # seconds from the start of a request of a thread to the start of its next one
     _over: Event = field(default_factory=Event)
 
     @contextmanager
@@ -123,13 +123,17 @@ class Witness:
         )
 
     def longest_silence(self, since: float, *programs: str) -> float:
-        """Return the longest time after a moment in which no request of these programs succeeded."""
+        """Return the longest time after a moment in which no request of these programs succeeded.
+
+        It is infinite if none has succeeded since.
+        """
         ends = sorted(
             each.ended
             for each in self.answers
             if each.outcome == OK and each.ended > since and each.program in programs
         )
-        return max(after - before for before, after in itertools.pairwise([since, *ends]))
+        pairs = itertools.pairwise([since, *ends])
+        return max((after - before for before, after in pairs), default=float("inf"))
 
     def slowest(self) -> float:
         return max(each.ended - each.began for each in self.answers)

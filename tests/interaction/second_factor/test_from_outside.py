@@ -136,7 +136,7 @@ def test_decision_M66_who_lost_every_factor_gets_in_after_a_reset(reachable, adm
 
 
 def test_decision_M66_without_a_factor_the_mailbox_alone_opens_nothing(reachable, user, email, person):
-    """A code signs the mailbox's holder in half-way, where neither another code nor a new password helps."""
+    """After a code by email as the first factor, a code to the same mailbox is no second factor."""
     thief = reachable.browser()
     codes.send(thief, email)
     codes.enter(thief, email, code_to(email))

@@ -120,8 +120,8 @@ class TestThePower:
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
         assert browser.get(NEXT).json()["result"]["step"] == "second_factor"
 
-    def test_case_MT7_a_factor_that_is_removed_meanwhile_is_not_replaced_by_the_half(self, acme, user):
-        """Who knows the password and waits must not set up a factor when the user changes to a new one."""
+    def test_case_MT7_a_half_sign_in_does_not_replace_a_factor_that_is_removed_meanwhile(self, acme, user):
+        """One who knows the password must not set up a factor while the user replaces the removed one."""
         switch_on(acme, "Totp", policy="PromptOnlyAtSignIn")
         enrol(acme, user)
         browser = acme.browser()
