@@ -58,6 +58,7 @@ ONCE = {
         "identity/factors/test_ceremony_options.py",
         "identity/factors/test_malformed_passkeys.py",
         "identity/factors/test_needed.py",
+        "identity/factors/test_passkey_assertions.py",
         "identity/factors/test_passkey_ceremonies.py",
         "identity/factors/test_totp.py",
         "identity/factors/test_webauthn_vectors.py",
