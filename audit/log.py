@@ -32,7 +32,7 @@ def record(
     write(new_entry(event, user_id=user_id, application_id=application_id, **facts))
 
 
-def add(
+def record_in(
     chain: Chain,
     event: Event,
     *,
@@ -40,12 +40,12 @@ def add(
     application_id: UUID | str | None = None,
     **facts: object,
 ) -> None:
-    """Write an entry as ``record``, with the writes of a chain."""
+    """Write an entry as ``record`` does, with the other writes of a chain."""
     write(new_entry(event, user_id=user_id, application_id=application_id, **facts), chain)
 
 
 def write(new: Entry, chain: Chain | None = None) -> None:
-    """Write an entry that ``new_entry`` built, with the writes of ``chain`` if there is one."""
+    """Write an entry that ``new_entry`` built, with the other writes of ``chain`` if there is one."""
     with chains.joined(chain) as writes:
         writes.insert(INSERT, new)
         writes.then(lambda: count(new))
@@ -142,7 +142,7 @@ class Attempt:
     def record_success(self, chain: Chain | None = None, **facts: object) -> None:
         """Write the success entry, in the transaction or the chain of the change that it records.
 
-        ``facts`` are facts of the success, which a failure of the change must not have.
+        ``facts`` are added to this entry only: if the change fails, the failure entry does not have them.
         """
         self._write(chain, **facts, result="success")
 

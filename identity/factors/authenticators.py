@@ -123,26 +123,26 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
 
 
 @dataclass(frozen=True, slots=True)
-class RightCode:
-    """A code that an authenticator has made for a time step. It counts once."""
+class ValidCode:
+    """A code that is valid for an authenticator in a time step. It counts once."""
 
     authenticator: Authenticator
     step: int
 
     def use(self, chain: Chain) -> None:
-        """Store that the code is used, also if it arrives several times at the same moment.
+        """Store that the code is used. If it arrives several times at the same moment, one use succeeds.
 
         Raises (when the chain runs):
-            WrongFactor: it was used before.
+            WrongFactor: the code was used before.
 
         """
         chain.add(_use, {"pk": self.authenticator.pk, "step": self.step}, refusal=WrongFactor)
 
 
-def find_code(user: User, code: str) -> RightCode | None:
-    """Return a code with the authenticator of the user that made it, or None if it is wrong or was used.
+def find_code(user: User, code: str) -> ValidCode | None:
+    """Return a code with the user's authenticator that it is valid for, or None if it is wrong or was used.
 
-    The clock is the database's.
+    The time is that of the database.
     """
     digits = _digits(code)
     if len(digits) != totp.DIGITS:
@@ -151,7 +151,7 @@ def find_code(user: User, code: str) -> RightCode | None:
         secret, now = _secret_of(authenticator), getattr(authenticator, "now").timestamp()  # noqa: B009
         step = secret and totp.find_step(secret, digits, after=authenticator.last_step, now=now)
         if step:
-            return RightCode(authenticator, step)
+            return ValidCode(authenticator, step)
     return None
 
 

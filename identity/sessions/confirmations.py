@@ -46,7 +46,9 @@ def step_up(
     values = {"pk": session.pk, "token_hash": hash_token(token), **changes}
     with chains.joined(chain) as writes:
         writes.add(_step_up, values, refusal=refusal)
-        log.add(writes, Event.SESSION_STEP_UP, user_id=session.user_id, session_id=session.pk, level=level)
+        log.record_in(
+            writes, Event.SESSION_STEP_UP, user_id=session.user_id, session_id=session.pk, level=level
+        )
         writes.then(lambda: vars(session).update(changes, remembered=False))
     return token
 

@@ -10,7 +10,7 @@ from audit.events import Event
 from database import chains
 from database.chains import Chain
 from identity.factors import authenticators, backup_codes, locks, metrics, recovery
-from identity.factors.authenticators import RightCode
+from identity.factors.authenticators import ValidCode
 from identity.factors.errors import FactorLocked, FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.limits import rules
@@ -42,16 +42,16 @@ def send(user: User, factor: FactorType, *, binding: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CheckedCode:
-    """A code of a second factor that is right. ``unused`` is the code if it is used with what it allows."""
+    """A valid code of a second factor. ``unused`` is the code of an authenticator, which is not used yet."""
 
     factor: FactorType
-    unused: RightCode | None
+    unused: ValidCode | None
 
     def succeed(self, chain: Chain | None = None) -> None:
-        """Store that the code is used.
+        """Store that the code is used, in the chain of the changes that it allows.
 
         Raises:
-            WrongFactor: it was used before.
+            WrongFactor: the code was used before.
 
         """
         with chains.joined(chain) as writes:
@@ -63,7 +63,8 @@ class CheckedCode:
 def check(user: User, factor: FactorType, code: str, *, binding: str) -> CheckedCode:
     """Check a code of a user's second factor. ``binding`` is what a sent code is bound to.
 
-    A code of an authenticator is used with what it allows. Every other code is used here.
+    The code of an authenticator is used when ``succeed`` is called on the result. Any other code is used
+    here.
 
     Raises:
         WrongFactor: the code is wrong, was used before or has expired.

@@ -79,7 +79,7 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, proof: Proof | None
     if proof:
         proof.succeed(chain)
     facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
-    log.add(chain, Event.MFA_VERIFY, user_id=pending.user_id, **facts)
+    log.record_in(chain, Event.MFA_VERIFY, user_id=pending.user_id, **facts)
     chain.run()
     query = f"?interaction={visit.pending.row.pk}" if visit.pending else ""
     return Continued(f"{reverse('pages:forgot-password')}{query}")
