@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from database.chains import Chain
-from identity.factors import browsers, services
+from identity.factors import forgetting, services
 from identity.factors.models import KnownBrowser
 from identity.factors.needed import Way
 from identity.sessions import known_users
@@ -287,7 +287,7 @@ def move_epoch(acme, user):
 
 
 def forget_all(acme, user):
-    browsers.forget_all(user)
+    forgetting.forget_all(user)
 
 
 ENDS = [
@@ -396,7 +396,7 @@ class TestRaces:
             credentials.record_sign_in(user, chain)
             circumstances.record(user, judged, here, visit, chain)
             before = User.objects.get(pk=user.pk).login_count
-            browsers.forget_all(user)
+            forgetting.forget_all(user)
 
             with pytest.raises(credentials.FactorsChanged):
                 chain.run()
@@ -411,7 +411,7 @@ class TestRaces:
 
         def decide_and_forget(*arguments):
             need = decide(*arguments)
-            browsers.forget_all(User.objects.get(pk=user.pk))
+            forgetting.forget_all(User.objects.get(pk=user.pk))
             return need
 
         monkeypatch.setattr(starting, "find_need", decide_and_forget)
