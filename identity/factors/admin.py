@@ -4,7 +4,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from identity.factors import browsers, services, settings_of_users
+from identity.factors import forgetting, services, settings_of_users
 from identity.factors.kinds import FactorType
 from identity.factors.models import KnownBrowser
 from identity.operator_kit.extensions import register_operations, register_panels
@@ -58,7 +58,7 @@ def _remove(submission: Submission) -> str:
 
 
 def _forget_browsers(submission: Submission) -> str:
-    browsers.forget_all(submission.row)
+    forgetting.forget_all(submission.row)
     return gettext("All browsers of the user are forgotten.")
 
 

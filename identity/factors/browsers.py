@@ -1,7 +1,8 @@
 """Browsers in which a user has signed in, and those in which no second factor is asked for a while.
 
 A browser has a secret for each user, in its cookie ``gatehouse-known``. Only a hash of the secret is stored.
-A sign-in and the removal of a browser lock the user's row first, so that each sees what the other has done.
+``forgetting`` removes them. A sign-in and the removal of a browser lock the user's row first, so that each
+sees what the other has done.
 """
 
 import hashlib
@@ -13,18 +14,15 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import F, QuerySet
 
 from audit import context, log
 from audit.events import Event
-from database import chains, ids
+from database import chains
 from database.chains import Chain
 from database.clock import DatabaseNow, seconds_ahead
 from database.statements import Insert
-from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Delete, Select, Update, duration, moment, number, text, uuid
-from identity.factors import remembered_grants
 from identity.factors.levels import Level
 from identity.factors.models import KnownBrowser
 from identity.http import browser_names
@@ -81,14 +79,6 @@ class Seen:
     secret: str
     replaced: str
     is_new: bool
-
-
-class NoSuchBrowser(ServiceError):
-    """The user has no browser with this id."""
-
-    status = 404
-    reason = "trusted_device_not_found"
-    message = "trusted device not found"
 
 
 def find(user: User, known: Iterable[str]) -> KnownBrowser | None:
@@ -196,48 +186,9 @@ def _renew_secret(  # noqa: PLR0913, PLR0917 - what a browser has
     chain.add(_renew, values, refusal=credentials.FactorsChanged)
 
 
-def end_remembered(user: User) -> None:
-    """Ask a user for the second factor again in every browser, in a transaction. The browsers stay known."""
-    remembered = KnownBrowser.objects.filter(user=user).exclude(remembered_until=None)
-    if remembered.update(
-        remembered_at=None, remembered_until=None, remembered_epoch=None, remembered_level=None
-    ):
-        remembered_grants.end(user)
-
-
-@transaction.atomic
-def forget(user: User, browser_id: str) -> None:
-    """Forget one browser of a user. ``browser_id`` may be any text.
-
-    Raises:
-        NoSuchBrowser: the user has no browser with this id.
-
-    """
-    pk: UUID | None = ids.parse(browser_id)
-    _lock(user)
-    if pk is None or not KnownBrowser.objects.filter(user=user, pk=pk).delete()[0]:
-        raise NoSuchBrowser
-    remembered_grants.end(user)
-    log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, device_id=pk)
-
-
-@transaction.atomic
-def forget_all(user: User) -> None:
-    """Forget all browsers of a user, also those that are merely known."""
-    _lock(user)
-    count, _ = KnownBrowser.objects.filter(user=user).delete()
-    if count:
-        remembered_grants.end(user)
-        log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, count=count)
-
-
 def _describe() -> dict[str, str]:
     origin = context.current()
     return {"label": browser_names.get_name(origin.user_agent), "ip": origin.ip}
-
-
-def _lock(user: User) -> None:
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
 
 
 def _get_secret(known: Iterable[str], browser: KnownBrowser) -> str:

@@ -10,7 +10,7 @@ from django.db.models import F, Max
 from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
-from identity.factors import browsers
+from identity.factors import forgetting
 from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey, RecoveryGrant
 from identity.users.factor_bits import BACKUP_CODE
@@ -114,7 +114,7 @@ def remove(user: User, factor_id: UUID) -> FactorType:
     if user.factors == BACKUP_CODE:
         BackupCode.objects.filter(user=user).delete()
         user.factors = 0
-    browsers.end_remembered(user)
+    forgetting.end_remembered(user)
     log.record(Event.MFA_DELETE, user_id=user.pk, id=user.pk, type=found.type.value)
     notify(user, Notice.FACTOR_REMOVED)
     return found.type

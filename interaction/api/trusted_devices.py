@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.factors import browsers
+from identity.factors import browsers, forgetting
 from identity.factors.models import KnownBrowser
 from identity.rest.etags import check_unversioned
 from identity.rest.fields import Timestamp
@@ -47,12 +47,12 @@ class UserTrustedDevices(UserRows):
         """Forget a browser: the next sign-in in it asks for the second factor."""
         user = self.get_user()
         check_unversioned(request)
-        browsers.forget(user, device_pk)
+        forgetting.forget(user, device_pk)
         return Response(None)
 
     def destroy_all(self, request: Request, **_: Any) -> Response:
         """Forget all browsers of a user, also those in which the user has merely signed in."""
         user = self.get_user()
         check_unversioned(request)
-        browsers.forget_all(user)
+        forgetting.forget_all(user)
         return Response(None)

@@ -56,9 +56,9 @@ def test_fault_HA_the_primary_dies_at_half_of_the_capacity(measured):
         seen.pause = 0
         programs = (seen.refreshing, seen.signing_in, seen.creating, seen.asking_for_tokens)
         with seen.going(*programs, each=_THREADS):
-            capacity = _rate_from_now(seen)
-            seen.interval = len(programs) * _THREADS / (capacity * _LOAD)
-            load = _rate_from_now(seen)
+            capacity = _rates_from_now(seen)
+            seen.intervals = {program: _THREADS / (rate * _LOAD) for program, rate in capacity.items()}
+            load = _rates_from_now(seen)
             before = seen.summary()
             victim = made.primary()
             died = time.monotonic()
@@ -70,8 +70,8 @@ def test_fault_HA_the_primary_dies_at_half_of_the_capacity(measured):
 
         recovery, silence = seen.recovery(died), seen.longest_silence(died, *_WRITERS)
         measured(
-            capacity=round(capacity, 1),
-            load=round(load, 1),
+            capacity=round(sum(capacity.values()), 1),
+            load=round(sum(load.values()), 1),
             refused_for=round(recovery, 1),
             no_write_for=round(silence, 1),
             answers={outcome: number - before.get(outcome, 0) for outcome, number in after.items()},
@@ -83,9 +83,9 @@ def test_fault_HA_the_primary_dies_at_half_of_the_capacity(measured):
         no_second_branch(seen)
 
 
-def _rate_from_now(seen: Witness) -> float:
-    """Return the requests a second that succeed from now on, after a moment in which the rate settles."""
+def _rates_from_now(seen: Witness) -> dict[str, float]:
+    """Return the requests a second of each program from now on, after a moment in which they settle."""
     time.sleep(2)
     since = time.monotonic()
     time.sleep(_MEASURED_SECONDS)
-    return seen.rate(since, time.monotonic())
+    return seen.rates(since, time.monotonic())

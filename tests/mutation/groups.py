@@ -245,6 +245,7 @@ GROUPS: Final = {
             "identity/factors/policy.py",
             "interaction/journeys/second_factor/circumstances.py",
             "interaction/journeys/second_factor/starting.py",
+            "database/chains.py",
             "interaction/journeys/second_factor/demands.py",
             "interaction/pending_sign_ins/services.py",
         ),

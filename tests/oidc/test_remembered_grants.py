@@ -2,7 +2,7 @@
 
 import pytest
 
-from identity.factors import browsers, services
+from identity.factors import browsers, forgetting, services
 from interaction.experience import services as experience
 from tests.oidc.test_required_factors import Setting, refused
 from tests.support.factors import TOTP, enrol, half, has_session
@@ -43,11 +43,11 @@ def tokens(setting, browser):
 
 def forget_one(setting):
     [remembered] = browsers.get_remembered(setting.user, experience.current().trusted_devices)
-    browsers.forget(setting.user, str(remembered.pk))
+    forgetting.forget(setting.user, str(remembered.pk))
 
 
 def forget_all(setting):
-    browsers.forget_all(setting.user)
+    forgetting.forget_all(setting.user)
 
 
 def remove_another_factor(setting):
@@ -87,7 +87,7 @@ def test_decision_M35_its_session_is_asked_for_the_factor_once_it_is_forgotten(s
 
 def test_decision_M35_browsers_of_others_stay_remembered(setting, tokens):
     with setting.world.active():
-        browsers.forget_all(setting.world.user())
+        forgetting.forget_all(setting.world.user())
 
     answer = setting.refresh(tokens["refresh_token"], organization_id=setting.organization)
 

@@ -21,6 +21,7 @@ from tests.support.independent import bearer
 OK, UNAVAILABLE, CUT, ENDED = "ok", "unavailable", "cut", "ended"
 _OAUTH = ("/oidc/token", "/oidc/userinfo", "/oidc/revoke")
 _PAUSE_SECONDS = 0.03
+_LATE_SECONDS = 1
 
 
 class Answer(NamedTuple):
@@ -69,7 +70,8 @@ class Witness:
     consented: int = 0
     tokens: list[str] = field(default_factory=list)
     pause: float = _PAUSE_SECONDS  # seconds after each turn of a program
-    interval: float = 0  # seconds from the start of a request of a thread to the start of its next one
+    # By program: seconds from the start of a request of a thread to the start of its next one.
+    intervals: dict[str, float] = field(default_factory=dict)
     _over: Event = field(default_factory=Event)
 
     @contextmanager
@@ -116,11 +118,12 @@ class Witness:
         late = [each.began for each in self.answers if each.began > moment and each.outcome != OK]
         return max(late, default=moment) - moment
 
-    def rate(self, since: float, until: float) -> float:
-        """Return the requests a second that succeeded between two moments."""
-        return sum(each.outcome == OK and since < each.ended < until for each in self.answers) / (
-            until - since
+    def rates(self, since: float, until: float) -> dict[str, float]:
+        """Return the requests a second of each program that succeeded between two moments."""
+        programs = Counter(
+            each.program for each in self.answers if each.outcome == OK and since < each.ended < until
         )
+        return {program: number / (until - since) for program, number in programs.items()}
 
     def longest_silence(self, since: float, *programs: str) -> float:
         """Return the longest time after a moment in which no request of these programs succeeded.
@@ -235,9 +238,11 @@ class Sender:
         return answer
 
     def _wait_for_turn(self) -> None:
+        """Wait until the program's next request is due. A late one is made up for, for a second at most."""
         now = time.monotonic()
-        self._due = max(self._due + self._witness.interval, now)
-        time.sleep(self._due - now)
+        interval = self._witness.intervals.get(self._program, 0)
+        self._due = max(self._due + interval, now - _LATE_SECONDS)
+        time.sleep(max(0, self._due - now))
 
     def _remember(self, began: float, outcome: str) -> None:
         self._witness.answers.append(Answer(self._program, began, time.monotonic(), outcome))

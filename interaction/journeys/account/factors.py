@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from database import ids
-from identity.factors import authenticators, backup_codes, browsers, passkeys, services, settings_of_users
+from identity.factors import authenticators, backup_codes, forgetting, passkeys, services, settings_of_users
 from identity.factors.errors import FactorError, FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
@@ -140,7 +140,7 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
         confirmation.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
-            browsers.end_remembered(session.user)
+            forgetting.end_remembered(session.user)
         notify(session.user, Notice.FACTOR_ADDED)
         renewed = replace(confirming.step_up(session, FactorType.TOTP), factor_id=added.pk)
     session.user.refresh_from_db(fields=("factors",))

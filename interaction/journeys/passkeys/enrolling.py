@@ -7,10 +7,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from identity.factors import (
-    browsers,
     ceremonies,
     ceremony_options,
     credential_json,
+    forgetting,
     passkeys,
     settings_of_users,
 )
@@ -124,7 +124,7 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
         confirmation.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
-            browsers.end_remembered(session.user)
+            forgetting.end_remembered(session.user)
         renewed = replace(stepping_up.step_up(session), factor_id=passkey.pk)
     session.user.refresh_from_db(fields=("factors", "two_step"))
     return renewed

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from identity.factors import backup_codes, browsers
+from identity.factors import backup_codes, forgetting
 from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.sessions import services as sessions
@@ -64,7 +64,7 @@ def renew(session: Session) -> list[str]:
         codes = backup_codes.renew(session.user)
         confirmation.check_still_signed_in(session)
         sessions.end_others(session)
-        browsers.end_remembered(session.user)
+        forgetting.end_remembered(session.user)
         notify(session.user, Notice.BACKUP_CODES_MADE)
     return codes
 

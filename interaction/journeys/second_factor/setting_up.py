@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
-from identity.factors import authenticators, browsers, services, settings_of_users
+from identity.factors import authenticators, forgetting, services, settings_of_users
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
@@ -68,7 +68,7 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
     if not isinstance(result, SignInResult):
         return result
     sessions.end_others(result.session)
-    browsers.end_remembered(result.user)
+    forgetting.end_remembered(result.user)
     return backup.lead_on(result, visit) if backup.are_on(step.experience) else result
 
 

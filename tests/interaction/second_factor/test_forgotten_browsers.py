@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from identity.factors import browsers, services
+from identity.factors import forgetting, services
 from identity.factors.models import KnownBrowser
 from identity.users import credentials
 from identity.users import services as users
@@ -73,7 +73,7 @@ def move_epoch(acme, user):
 
 
 def forget_all(acme, user):
-    browsers.forget_all(user)
+    forgetting.forget_all(user)
 
 
 ENDS = [

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from database.chains import Chain
-from identity.factors import browsers
+from identity.factors import forgetting
 from identity.factors.models import KnownBrowser
 from identity.factors.needed import Way
 from identity.sessions import known_users
@@ -293,7 +293,7 @@ class TestRaces:
             credentials.record_sign_in(user, chain)
             circumstances.record(user, judged, here, visit, chain)
             before = User.objects.get(pk=user.pk).login_count
-            browsers.forget_all(user)
+            forgetting.forget_all(user)
 
             with pytest.raises(credentials.FactorsChanged):
                 chain.run()
@@ -308,7 +308,7 @@ class TestRaces:
 
         def decide_and_forget(*arguments):
             need = decide(*arguments)
-            browsers.forget_all(User.objects.get(pk=user.pk))
+            forgetting.forget_all(User.objects.get(pk=user.pk))
             return need
 
         monkeypatch.setattr(starting, "find_need", decide_and_forget)

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from identity.factors import browsers
+from identity.factors import browsers, forgetting
 from identity.http import browser_names
 from identity.http.responses import redirect
 from identity.sessions.models import Session
@@ -19,9 +19,9 @@ def remembered_browsers(request: HttpRequest, session: Session) -> HttpResponse:
         return redirect(reverse("pages:account"))
     if request.method == "POST":
         if request.POST.get("forget") == "all":
-            browsers.forget_all(session.user)
+            forgetting.forget_all(session.user)
         else:
-            browsers.forget(session.user, request.POST.get("forget", ""))
+            forgetting.forget(session.user, request.POST.get("forget", ""))
         return shared.redirect_done("pages:account-remembered", "forgotten")
     shown = [
         {
