@@ -86,10 +86,15 @@ class Statement(ABC, Generic[P]):
         database = connections[DEFAULT_DB_ALIAS]
         prepared: P | None = getattr(self._local, "prepared", None)
         if prepared is None or prepared.database is not database:
-            # Outside a transaction, Django refuses to compile SELECT … FOR UPDATE.
-            with transaction.atomic(savepoint=False):
-                prepared = self._local.prepared = self.prepare(database)
+            prepared = self._local.prepared = self._prepare(database)
         return prepared
+
+    def _prepare(self, database: BaseDatabaseWrapper) -> P:
+        try:
+            return self.prepare(database)
+        except transaction.TransactionManagementError:
+            with transaction.atomic():  # Django compiles SELECT … FOR UPDATE only in a transaction
+                return self.prepare(database)
 
 
 class Insert(Statement[Prepared]):

@@ -10,7 +10,7 @@ from django.db.models import F, Max
 from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
-from identity.factors import forgetting
+from identity.factors import forgetting, remembered_grants
 from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey, RecoveryGrant
 from identity.users.factor_bits import BACKUP_CODE
@@ -121,9 +121,10 @@ def remove(user: User, factor_id: UUID) -> FactorType:
 
 
 def clear(user: User) -> None:
-    """Delete all factors of a user whose row is locked."""
+    """Delete all factors of a user whose row is locked, and end what remembered browsers were granted."""
     for model in (Passkey, Authenticator, BackupCode, KnownBrowser):
         model.objects.filter(user=user).delete()
+    remembered_grants.end(user)
 
 
 @transaction.atomic

@@ -244,3 +244,18 @@ class TestWhoeverIsLetIn:
         after = acme.browser().post("/api/interaction/sign-in", json=asked).status_code
 
         assert (before, after) == (200, 401)
+
+    @pytest.mark.parametrize("is_own_browser", [True, False], ids=["the registered browser", "another"])
+    def test_decision_N1_2_the_session_of_the_first_proof_is_live_and_all_others_have_ended(
+        self, acme, is_own_browser
+    ):
+        mail, registered = new_email(), acme.browser()
+        codes.experience(acme, sign_up={"identifiers": ["email"], "password": True, "verify": False})
+        assert registered.post(codes.REGISTER, json={"email": mail, "password": PASSWORD}).status_code == 200
+        browser = registered if is_own_browser else acme.browser()
+
+        answer = codes.enter(browser, mail, codes.sent(browser, mail))
+
+        assert answer.status_code == 200
+        assert browser.get("/account").status_code == 200
+        assert registered.get("/account").status_code == (200 if is_own_browser else 303)

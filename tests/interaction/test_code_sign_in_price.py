@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import codes
 from tests.support.cast import PASSWORD, World
-from tests.test_query_budgets import Inside, cost
+from tests.test_query_budgets import Inside, chained, cost
 
 
 @pytest.fixture
@@ -52,5 +52,5 @@ def test_the_first_proof_of_an_account_that_nobody_owned_pays_for_what_it_ends(w
     first, again = price(world, to, number=1), price(world, to, number=2)
 
     assert registered.status_code == 200
-    assert first == (8, 19)
+    assert first == (9, 15 + chained(4))
     assert again == (4, 8)

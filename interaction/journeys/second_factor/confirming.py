@@ -75,11 +75,11 @@ def step_up(
     amr = add_methods(session.amr, factor)
     chain = Chain()
     reached = max(level, session.level)
+    if proof:
+        proof.succeed(chain)  # lock order: before the session, as a sign-in does, which avoids deadlocks
     token = confirmations.step_up(
         session, amr=amr, level=reached, chain=chain, refusal=confirmation.SignInAgain
     )
-    if proof:
-        proof.succeed(chain)
     chain.run()
     return _renew(session, token)
 

@@ -43,10 +43,16 @@ def _record_account(user: User, sign_in: SignIn) -> None:
         provider_accounts.record_use(user, account)
 
 
+def is_claim(user: User, sign_in: SignIn) -> bool:
+    """Return whether a sign-in, which needs no second factor, gives an account to its first owner."""
+    return sign_in.proven is not None and not sign_in.finishing and not user.has_proven(sign_in.proven[0])
+
+
 def take_over(user: User, sign_in: SignIn) -> None:
     """Give an account without an owner to the user who has proven its address first.
 
     Waiting would protect nothing: such an account has no second factor yet, only one to set up.
+    The epoch of the user changes.
 
     Raises:
         ownership.NotTheOwner: the account has an owner, or no longer has the identifier.
