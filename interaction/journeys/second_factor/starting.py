@@ -1,5 +1,7 @@
 """The one place that decides between "the first factor is proven" and "there is a session"."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -66,9 +68,9 @@ def go_on(  # noqa: PLR0913 - what signing in touches
         entry.user_id = user.pk
         if not need.is_nothing:
             return _wait(user, sign_in, need, experience, visit, entry, proof)
-        start = _claim_and_start if proofs.is_claim(user, sign_in) else _start
         try:
-            return start(user, sign_in, experience, visit, entry, proof)
+            with _claimed(user, sign_in, visit) as (claimed, current):
+                return _start(user, claimed, experience, current, entry, proof)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
         except sessions.Ended:
@@ -104,23 +106,24 @@ def find_need(
     return needed(policy, person, proven, demanded, is_remembered=sign_in.is_remembered)
 
 
-def _claim_and_start(  # noqa: PLR0913, PLR0917 - as go_on
-    user: User,
-    sign_in: SignIn,
-    experience: SignInExperience,
-    visit: Visit,
-    entry: Attempt,
-    proof: Proof | None,
-) -> SignInResult:
-    """Start a session of a new owner. It has the epoch that the change of the owner gives the user."""
+@contextmanager
+def _claimed(user: User, sign_in: SignIn, visit: Visit) -> Iterator[tuple[SignIn, Visit]]:
+    """Give an account to its first owner in a transaction, in which the block starts a session.
+
+    The session then has the epoch that the change of the owner gives the user. If the account has an owner,
+    nothing is done.
+    """
+    if not first_factor_proofs.is_claim(user, sign_in):
+        yield sign_in, visit
+        return
     earlier = user.epoch
     with transaction.atomic():
         credentials.lock_for_sign_in(user)
-        proofs.take_over(user, sign_in)
+        first_factor_proofs.take_over(user, sign_in)
         is_own = visit.current is not None and visit.current.user_id == user.pk
         if is_own and user.epoch != earlier:
             visit = replace(visit, current=None)  # it has ended with what the account had before
-        return _start(user, replace(sign_in, proven=None), experience, visit, entry, proof)
+        yield replace(sign_in, proven=None), visit
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on

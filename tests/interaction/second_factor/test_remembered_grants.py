@@ -2,7 +2,7 @@
 
 import pytest
 
-from identity.factors import browsers, recovery, services
+from identity.factors import browsers, forgetting, recovery, services
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.experience import services as experience
@@ -54,12 +54,12 @@ def counts(world, user):
 
 
 def forget_all(world, user, app):
-    browsers.forget_all(user)
+    forgetting.forget_all(user)
 
 
 def forget_one(world, user, app):
     (known,) = browsers.get_remembered(user, experience.current().trusted_devices)
-    browsers.forget(user, str(known.pk))
+    forgetting.forget(user, str(known.pk))
 
 
 def remove_a_factor(world, user, app):
