@@ -64,9 +64,9 @@ def go_on(  # noqa: PLR0913 - what signing in touches
         entry.user_id = user.pk
         if not need.is_nothing:
             return _wait(user, sign_in, need, experience, visit, entry, proof)
-        start = _claim_and_start if proofs.is_claim(user, sign_in) else _start
         try:
-            return start(user, sign_in, experience, visit, entry, proof)
+            with proofs.claim(user, sign_in, visit) as (claimed, here):
+                return _start(user, claimed, experience, here, entry, proof)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
         except sessions.Ended:
@@ -100,25 +100,6 @@ def find_need(
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
     demanded = replace(demands.find(user, policy, person, proven, pending), risks=sign_in.risks or ())
     return needed(policy, person, proven, demanded, is_remembered=sign_in.is_remembered)
-
-
-def _claim_and_start(  # noqa: PLR0913, PLR0917 - as go_on
-    user: User,
-    sign_in: SignIn,
-    experience: SignInExperience,
-    visit: Visit,
-    entry: Attempt,
-    proof: Proof | None,
-) -> SignInResult:
-    """Start a session of a new owner. It has the epoch that the change of the owner gives the user."""
-    earlier = user.epoch
-    with transaction.atomic():
-        credentials.lock_for_sign_in(user)
-        proofs.take_over(user, sign_in)
-        is_own = visit.current is not None and visit.current.user_id == user.pk
-        if is_own and user.epoch != earlier:
-            visit = replace(visit, current=None)  # it has ended with what the account had before
-        return _start(user, replace(sign_in, proven=None), experience, visit, entry, proof)
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on
