@@ -31,6 +31,8 @@ from audit.context import request
 from audit.events import Event
 from database.redis import shared_redis
 from identity.factors.models import Passkey
+from identity.users import argon2_avx2, hashing_process
+from identity.users.argon2_functions import LIBSODIUM
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.experience.models import SignInExperience
@@ -407,6 +409,9 @@ class TestMachine:
         enabled = tmp_path / "enabled"
         enabled.write_text(mode)
         monkeypatch.setattr("management.doctor.machine._HUGE_PAGES", enabled)
+        # The build for AVX2 requests them.
+        monkeypatch.setattr(argon2_avx2, "find", lambda: None)
+        monkeypatch.setattr(hashing_process, "find_engine", lambda: LIBSODIUM)
 
         found = examined()
 

@@ -4,15 +4,20 @@ It is stored when the session starts. Until then the second factor is missing, a
 first may not be the user.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
+from django.db import transaction
+
 from database.chains import Chain
-from identity.users import ownership
+from identity.users import credentials, ownership
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.journeys import provider_accounts
-from interaction.journeys.second_factor.sign_ins import SignIn
+from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 from interaction.pending_sign_ins.services import NothingPending
 from interaction.social import proven_accounts
 from interaction.social.proven_accounts import ProvenAccount
@@ -43,16 +48,34 @@ def _record_account(user: User, sign_in: SignIn) -> None:
         provider_accounts.record_use(user, account)
 
 
-def is_claim(user: User, sign_in: SignIn) -> bool:
-    """Return whether a sign-in, which needs no second factor, gives an account to its first owner."""
-    return sign_in.proven is not None and not sign_in.finishing and not user.has_proven(sign_in.proven[0])
+@contextmanager
+def claim(user: User, sign_in: SignIn, visit: Visit) -> Iterator[tuple[SignIn, Visit]]:
+    """Give an account to its first owner, in one transaction with the block, which starts the session.
+
+    That changes the epoch of the user and ends the sessions of the account, so it precedes the session. Yield
+    what remains of the sign-in and of the visit.
+
+    Raises:
+        credentials.InvalidCredentials: the account was changed meanwhile.
+        ownership.NotTheOwner: the account has an owner, or no longer has the identifier.
+
+    """
+    if sign_in.proven is None or sign_in.finishing or user.has_proven(sign_in.proven[0]):
+        yield sign_in, visit
+        return
+    earlier = user.epoch
+    with transaction.atomic():
+        credentials.lock_for_sign_in(user)
+        take_over(user, sign_in)
+        is_own = visit.current is not None and visit.current.user_id == user.pk
+        has_ended = is_own and user.epoch != earlier
+        yield replace(sign_in, proven=None), replace(visit, current=None) if has_ended else visit
 
 
 def take_over(user: User, sign_in: SignIn) -> None:
     """Give an account without an owner to the user who has proven its address first.
 
     Waiting would protect nothing: such an account has no second factor yet, only one to set up.
-    The epoch of the user changes.
 
     Raises:
         ownership.NotTheOwner: the account has an owner, or no longer has the identifier.

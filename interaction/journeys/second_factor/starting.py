@@ -1,7 +1,5 @@
 """The one place that decides between "the first factor is proven" and "there is a session"."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -69,8 +67,8 @@ def go_on(  # noqa: PLR0913 - what signing in touches
         if not need.is_nothing:
             return _wait(user, sign_in, need, experience, visit, entry, proof)
         try:
-            with _claimed(user, sign_in, visit) as (claimed, current):
-                return _start(user, claimed, experience, current, entry, proof)
+            with first_factor_proofs.claim(user, sign_in, visit) as (claimed, here):
+                return _start(user, claimed, experience, here, entry, proof)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
         except sessions.Ended:
@@ -104,26 +102,6 @@ def find_need(
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
     demanded = replace(demands.find(user, policy, person, proven, pending), risks=sign_in.risks or ())
     return needed(policy, person, proven, demanded, is_remembered=sign_in.is_remembered)
-
-
-@contextmanager
-def _claimed(user: User, sign_in: SignIn, visit: Visit) -> Iterator[tuple[SignIn, Visit]]:
-    """Give an account to its first owner in a transaction, in which the block starts a session.
-
-    The session then has the epoch that the change of the owner gives the user. If the account has an owner,
-    nothing is done.
-    """
-    if not first_factor_proofs.is_claim(user, sign_in):
-        yield sign_in, visit
-        return
-    earlier = user.epoch
-    with transaction.atomic():
-        credentials.lock_for_sign_in(user)
-        first_factor_proofs.take_over(user, sign_in)
-        is_own = visit.current is not None and visit.current.user_id == user.pk
-        if is_own and user.epoch != earlier:
-            visit = replace(visit, current=None)  # it has ended with what the account had before
-        yield replace(sign_in, proven=None), visit
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on
