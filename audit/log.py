@@ -64,9 +64,8 @@ def get_columns(written: Entry) -> dict[str, Any]:
 def repeat(
     columns: Mapping[str, Any], *, ip: str, user_agent: str, request_id: str, **facts: object
 ) -> dict[str, Any]:
-    """Return the columns of a new entry about another request, with the same facts except these."""
+    """Return the columns that differ in the entry about another request, with the same facts except these."""
     return {
-        **columns,
         "id": ids.new(),
         "ip": ip,
         "user_agent": context.clean_user_agent(user_agent),
@@ -76,7 +75,7 @@ def repeat(
 
 
 def count_repeated(columns: Mapping[str, Any]) -> None:
-    """Count an entry of ``repeat`` in the metrics, when it is written."""
+    """Count an entry with the columns of ``get_columns`` in the metrics, when ``repeat``'s are written."""
     ENTRIES.labels(columns["key"], columns["payload"].get("result", "success")).inc()
 
 

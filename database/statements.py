@@ -40,6 +40,7 @@ class Prepared:
         self.params: Final = list(params)
         self.database: Final = database
         self.sources: Final = [self.source(param) for param in self.params]
+        self.places: Final = _find_places(self.params)
         # Only PostgreSQL has a cursor for statements that are repeated.
         self.cursor: Final[Callable[[], CursorWrapper]] = getattr(
             database, "prepared_cursor", database.cursor
@@ -53,9 +54,26 @@ class Prepared:
         """Return the parameters as the database adapter expects them."""
         return [source(values) for source in self.sources]
 
+    def rebind(self, bound: Sequence[Any], changes: Values) -> list[Any]:
+        """Return what ``bind`` returned, with other values for these names."""
+        parameters, sources, places = list(bound), self.sources, self.places
+        for name in changes:
+            for place in places[name]:
+                parameters[place] = sources[place](changes)
+        return parameters
+
     def source(self, param: Any) -> Source:
         """Return the function that computes a parameter from the values of a run."""
         return _source_of(param, self.database) if isinstance(param, Parameter) else lambda _: param
+
+
+def _find_places(params: Sequence[Any]) -> dict[str, list[int]]:
+    """Return where a statement has each named parameter."""
+    places: dict[str, list[int]] = {}
+    for place, param in enumerate(params):
+        if isinstance(param, Parameter):
+            places.setdefault(param.name, []).append(place)
+    return places
 
 
 def _source_of(param: Parameter, database: BaseDatabaseWrapper) -> Source:

@@ -6,18 +6,20 @@ cannot run by name, a usual cursor executes: the first statement of a transactio
 BEGIN, and a statement that psycopg has not prepared yet.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from psycopg import Connection, Cursor, ProgrammingError, errors, generators
+from psycopg import Connection, Cursor, Error, OperationalError, ProgrammingError, errors, generators
 from psycopg._queries import PostgresQuery
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.pq import ExecStatus, TransactionStatus
-from psycopg.pq.abc import PGresult
+from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGconn, PGresult
 
 # The plan of a statement is out of date after a migration, or its name was deallocated by something else.
 STALE: Final = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
+_SUCCEEDED: Final = frozenset({ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK})
 
 
 @lru_cache(maxsize=1024)
@@ -26,6 +28,18 @@ def _read(sql: str, parameters: int) -> tuple[bytes, list[PyFormat]]:
     query = PostgresQuery(Transformer())
     query.convert(sql, [None] * parameters)
     return query.query, [PyFormat.AUTO] * parameters
+
+
+def _can_be_interrupted() -> bool:
+    """Return whether signals, such as that of Ctrl-C, can interrupt this thread."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def _get_error(pgconn: PGconn, result: PGresult) -> Error:
+    """Return the error of a result. libpq does not say which one has ended a connection."""
+    if pgconn.status == ConnStatus.BAD:
+        return OperationalError(result.get_error_message())
+    return errors.error_from_result(result)
 
 
 class PreparedCursor:
@@ -37,6 +51,7 @@ class PreparedCursor:
         self._transformer: Final = Transformer(connection)
         # psycopg's own record, so names end when psycopg deallocates them: after a rollback, for instance.
         self._names: Final = connection._prepared._names  # noqa: SLF001
+        self._is_interruptible: Final = _can_be_interrupted()
         self._usual: Cursor[Any] | None = None
         self._result: PGresult | None = None
 
@@ -74,11 +89,22 @@ class PreparedCursor:
             return None
         self._names.move_to_end(key)  # psycopg deallocates the least recently used name first
         with connection.lock:
-            pgconn.send_query_prepared(name, values, param_formats=transformer.formats)
-            results: list[PGresult] = connection.wait(generators.execute(pgconn))
-        for result in results:
-            if result.status not in {ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK}:
-                raise errors.error_from_result(result)
+            result = self._run(pgconn, name, values)
+        if result.status not in _SUCCEEDED:
+            raise _get_error(pgconn, result)
+        return result
+
+    def _run(self, pgconn: PGconn, name: bytes, values: Any) -> PGresult:
+        """Execute a prepared statement and wait for its result, which may be an error.
+
+        psycopg's ``wait`` can be interrupted, but takes and releases the interpreter's lock several times.
+        libpq's own wait releases it once.
+        """
+        formats = self._transformer.formats
+        if not self._is_interruptible:
+            return pgconn.exec_prepared(name, values, param_formats=formats)
+        pgconn.send_query_prepared(name, values, param_formats=formats)
+        results: list[PGresult] = self.connection.wait(generators.execute(pgconn))
         return results[0]
 
     @property

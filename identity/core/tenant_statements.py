@@ -240,11 +240,15 @@ class ConditionalInsert(Statement[_TenantStatement]):
 
     def __call__(self, row: models.Model, **values: object) -> bool:
         """Insert the row if the query with ``values`` finds one, and return whether it did."""
-        return self.execute(vars(row) | values)
+        return self.repeat(self.bind(vars(row) | values), {})
 
-    def execute(self, values: Values) -> bool:
-        """Insert the row with these values of columns if the query finds one, and return whether it did."""
+    def bind(self, values: Values) -> Sequence[Any]:
+        """Return the parameters for the active tenant and these values of columns and of the query."""
+        return self.prepared().bind(values)
+
+    def repeat(self, bound: Sequence[Any], changes: Values) -> bool:
+        """Insert the row of ``bind`` with these changes if the query finds one; return whether it did."""
         prepared = self.prepared()
         with prepared.cursor() as cursor:
-            prepared.execute(cursor, values)
+            cursor.execute(prepared.sql, prepared.rebind(bound, changes))
             return bool(cursor.rowcount)

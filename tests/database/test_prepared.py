@@ -58,6 +58,14 @@ EXAMPLES: dict[type[Any], Any] = {
 }
 
 
+@pytest.fixture(autouse=True, params=["main thread", "other thread"])
+def thread(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have new cursors execute as in the main thread, which signals interrupt, and as in others."""
+    database: Any = connection
+    monkeypatch.setattr(module, "_can_be_interrupted", lambda: request.param == "main thread")
+    monkeypatch.setattr(database, "_prepared_cursor", None)
+
+
 @pytest.fixture
 def own() -> Iterator[Any]:
     """A connection of the test's own."""
@@ -210,6 +218,7 @@ def test_a_statement_that_takes_too_long_is_cancelled(own):
     assert run(own, "SELECT %s::int", 1) == [(1,)]
 
 
+@pytest.mark.parametrize("thread", ["main thread"], indirect=True)
 def test_ctrl_c_ends_a_statement_and_not_the_connection(own):
     prepare(own, "SELECT pg_sleep(%s)", [20])
     before = run(own, "SELECT pg_backend_pid()")
@@ -283,6 +292,18 @@ def test_a_connection_that_was_ended_is_replaced(own):
     pids = {run(own, "SELECT pg_backend_pid() + %s", 0)[0][0] for _ in range(6)}
     assert len(pids) == 1
     assert pid not in pids
+
+
+def test_a_connection_that_is_ended_during_a_statement_is_unavailable(own):
+    end = "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(%s)"
+    prepare(own, end, [20])
+
+    with pytest.raises(OperationalError) as raised:
+        run(own, end, 20)
+
+    assert is_unavailable(raised.value)
+    assert own.errors_occurred
+    assert not own.is_usable()
 
 
 class TestTransactions:
@@ -430,6 +451,10 @@ def test_every_column_is_read_the_same_both_ways(acme: World, usual):
 
 
 class TestServers:
+    @pytest.fixture
+    def thread(self) -> None:
+        """Threads of the server are not the main thread."""
+
     def test_without_prepared_statements_django_executes_all(self, usual):
         own: Any = connection.copy()
         own.settings_dict["OPTIONS"] = {**own.settings_dict["OPTIONS"], "prepare_threshold": None}

@@ -3,7 +3,8 @@
 import base64
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 from unittest import mock
@@ -212,6 +213,17 @@ class TestAPlan:
         assert entries.count() == 9
 
 
+@contextmanager
+def without(condition: str) -> Iterator[None]:
+    """Compile the statements of plans without a condition."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan_conditions, condition, lambda *_: ~Q(pk__in=[]))
+        for statement in plan_conditions._inserts.values():
+            patch.setattr(statement, "_local", threading.local())
+            statement.prepared()
+        yield
+
+
 class TestACondition:
     """Each notices a change that no other notices, and without it the plan would be used."""
 
@@ -227,7 +239,7 @@ class TestACondition:
             "_has_same_resource",
         ],
     )
-    def test_is_needed(self, here, machine, monkeypatch, condition):
+    def test_is_needed(self, here, machine, condition):
         with here.active():
             api = resources.create(name="API", indicator="https://api.example")
             other = resources.create(name="Of the same version", indicator="https://other.example")
@@ -252,20 +264,22 @@ class TestACondition:
             "_has_same_scopes": lambda: assignments.replace(roles.SCOPES, role.pk, []),
             "_has_same_resource": lambda: resources.change(api, {"access_token_ttl": 60}, expected=None),
         }
+        with without(condition):
+            for _ in range(2):
+                send(machine)
+            kept = dict(plan_store._plans)
+        plan_store._plans.clear()
         for _ in range(2):
             send(machine)
-        kept = dict(plan_store._plans)
         with here.active():
             changes[condition]()
 
         noticed = planned_statements(machine)
-        plan_store._plans.update(kept)
-        monkeypatch.setattr(plan_conditions, condition, lambda *_: ~Q(pk__in=[]))
-        for statement in plan_conditions._inserts.values():
-            monkeypatch.setattr(statement, "_local", threading.local())
 
         assert noticed != ["INSERT"]
-        assert planned_statements(machine) == ["INSERT"]
+        with without(condition):
+            plan_store._plans.update(kept)
+            assert planned_statements(machine) == ["INSERT"]
 
 
 class TestAllSteps:

@@ -13,7 +13,7 @@ plan. Neither has a client whose token or scopes are large, so that no tenant ca
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -38,9 +38,9 @@ _MOST_BYTES: Final = 4_096  # of an answer, and of the names of all scopes that 
 class IssuingPlan:
     """What is the same in each answer to a request, and the condition under which it is issued again.
 
-    ``form`` is that of the request (see ``SentRequest``). ``insert`` writes the entry if its condition holds
-    with ``values``. ``claims`` and ``entry`` are those of the first token. ``answer_end`` follows the
-    token in the body.
+    ``form`` is that of the request (see ``SentRequest``). ``insert`` writes the entry if its condition holds.
+    ``claims`` and ``entry`` are those of the first token, and ``parameters`` those of its ``insert``.
+    ``answer_end`` follows the token in the body.
     """
 
     form: bytes
@@ -49,7 +49,7 @@ class IssuingPlan:
     signing_alg: str
     lifetime: int
     insert: ConditionalInsert
-    values: Mapping[str, object]
+    parameters: Sequence[Any]
     claims: Mapping[str, Any]
     entry: Mapping[str, Any]
     answer_end: bytes
@@ -60,10 +60,10 @@ def issue(plan: IssuingPlan, sent: SentRequest, *, ip: str, user_agent: str, req
     issued_at = int(time.time())
     exp = issued_at + plan.lifetime
     entry = log.repeat(plan.entry, ip=ip, user_agent=user_agent, request_id=request_id, access_token_exp=exp)
-    if not (_reserve_key(plan, exp) and plan.insert.execute({**entry, **plan.values})):
+    if not (_reserve_key(plan, exp) and plan.insert.repeat(plan.parameters, entry)):
         plan_store.delete(plan, sent)
         return None
-    log.count_repeated(entry)
+    log.count_repeated(plan.entry)
     claims = {**plan.claims, "iat": issued_at, "exp": exp, "jti": str(ids.new())}
     token = signing.sign(claims, typ=tokens.ACCESS_TOKEN_TYPE, key_id=plan.key_id)
     return b'%s%s"%s' % (_ANSWER_START, token.encode(), plan.answer_end)
@@ -93,6 +93,7 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
     condition = plan_conditions.build(client, context, secret) if secret else None
     if secret is None or condition is None or secret.digest != client_secrets.digest(sent.secret):
         return
+    entry = log.get_columns(repeatable.entry)
     plan = IssuingPlan(
         form=sent.form,
         secret_digest=secret.digest,
@@ -100,9 +101,9 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         signing_alg=context.target.signing_alg,
         lifetime=context.lifetime,
         insert=condition.insert,
-        values=condition.values,
+        parameters=condition.insert.bind(entry | condition.values),
         claims=tokens.build_access_claims(context),
-        entry=log.get_columns(repeatable.entry),
+        entry=entry,
         answer_end=answer.removeprefix(_ANSWER_START).partition(b'"')[2],
     )
     plan_store.store(plan, sent)
