@@ -6,7 +6,7 @@ its result is as fresh as that of a read of its own.
 
 import threading
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
@@ -17,13 +17,9 @@ class _Ended(Exception):
 
 
 class SharedReads(Generic[T]):
-    """The results of reads, each shared by the requests that arrived before it began.
+    """The results of reads, each shared by the requests that arrived before it began."""
 
-    ``wait_for`` returns when a future is done. Nothing is locked meanwhile.
-    """
-
-    def __init__(self, wait_for: Callable[[Future[T]], object] = Future[T].exception) -> None:
-        self._wait_for: Final = wait_for
+    def __init__(self) -> None:
         self._lock: Final = threading.Lock()
         self._running: Final[dict[Hashable, Future[T]]] = {}
         self._next: Final[dict[Hashable, Future[T]]] = {}
@@ -69,6 +65,10 @@ class SharedReads(Generic[T]):
         self._forget(key, mine)
         mine.set_result(result)
         return result
+
+    def _wait_for(self, future: Future[T]) -> None:
+        """Wait until another request has read. Nothing is locked meanwhile."""
+        wait([future])
 
     def _forget(self, key: Hashable, mine: Future[T]) -> None:
         with self._lock:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,6 +11,18 @@ from config.shared_reads import SharedReads
 
 WAITING = 5  # requests that arrive during a read
 SECONDS = 20
+
+
+class _ObservedReads(SharedReads[Any]):
+    """Says when a request begins to wait for another one."""
+
+    def __init__(self, arrived: threading.Semaphore) -> None:
+        super().__init__()
+        self._arrived = arrived
+
+    def _wait_for(self, future: Future[Any]) -> None:
+        self._arrived.release()
+        super()._wait_for(future)
 
 
 class Reads:
@@ -22,7 +34,7 @@ class Reads:
         self.may_end = threading.Semaphore(0)
         self.count = 0
         self.arrived = threading.Semaphore(0)
-        self.shared: SharedReads[Any] = SharedReads(self._wait_for)
+        self.shared = _ObservedReads(self.arrived)
 
     def read(self) -> Any:
         self.begun[self.count].set()
@@ -42,10 +54,6 @@ class Reads:
     def wait_for_arrivals(self, requests: int) -> None:
         for _ in range(requests):
             assert self.arrived.acquire(timeout=SECONDS)
-
-    def _wait_for(self, future: Future[Any]) -> None:
-        self.arrived.release()
-        wait([future])
 
 
 @pytest.fixture
