@@ -5,22 +5,17 @@ that differs between runs must be a ``Parameter``, and the time must be ``Now()`
 """
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, models
+from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models.query import get_related_populators
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
-from database.rows import Loader
-from database.statements import Insert, Parameter, Prepared, Source, Statement, Values, as_select
+from database.statements import Insert, Parameter, Statement, Values, as_select
 from identity.core import tenancy
+from identity.core.compiled_statements import TENANT, CompiledRows, CompiledStatement, CompiledValues
 
 M = TypeVar("M", bound=models.Model)
-
-_populators: Final[Any] = get_related_populators  # the stubs describe a later Django
-_TENANT: Final = tenancy.ActiveTenant("\0the tenant of the run", "")
 
 
 def text(name: str) -> Parameter:
@@ -53,73 +48,17 @@ def duration(name: str) -> Parameter:
     return Parameter(name, models.DurationField())
 
 
-class _TenantStatement(Prepared):
-    """A statement on the rows of the tenant that is active when it runs.
-
-    Raises (when it runs):
-        NoActiveTenant: no tenant is active, or all are.
-
-    """
-
-    def bind(self, values: Values) -> list[Any]:
-        return super().bind({**values, _TENANT.id: tenancy.active_id()})
-
-    def source(self, param: Any) -> Source:
-        is_tenant = isinstance(param, str) and param == _TENANT.id
-        return itemgetter(_TENANT.id) if is_tenant else super().source(param)
-
-
-class _CompiledRows(_TenantStatement, Generic[M]):
-    """A compiled SELECT that returns model instances."""
-
-    def __init__(self, queryset: models.QuerySet[M], database: BaseDatabaseWrapper) -> None:
-        compiler: Any = queryset.query.get_compiler(connection=database)
-        sql, params = compiler.as_sql()
-        super().__init__(sql, params, database)
-        columns = [selected[0] for selected in compiler.select]
-        places = compiler.klass_info["select_fields"]
-        self.compiler: Final = compiler
-        self.converters: Final = compiler.get_converters(columns)
-        self.own: Final = slice(places[0], places[-1] + 1)
-        self.names: Final = [column.target.attname for column in columns[self.own]]
-        self.related: Final = _populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
-        _replace_models(self.related)
-        self.annotations: Final = list(compiler.annotation_col_map.items())
-        self.loader: Final = Loader(queryset.model)
-
-    def fetch(self, parameters: Sequence[Any]) -> list[M]:
-        with self.cursor() as cursor:
-            cursor.execute(self.sql, parameters)
-            rows = cursor.fetchall()
-        converted = self.compiler.apply_converters(rows, self.converters) if self.converters else rows
-        return [self._object(row) for row in converted]
-
-    def _object(self, row: tuple[Any, ...]) -> M:
-        found: M = self.loader.from_db(DEFAULT_DB_ALIAS, self.names, row[self.own])
-        for populator in self.related:
-            populator.populate(row, found)
-        for name, place in self.annotations:
-            setattr(found, name, row[place])
-        return found
-
-
-def _replace_models(populators: list[Any]) -> None:
-    for populator in populators:
-        populator.model_cls = Loader(populator.model_cls)
-        _replace_models(populator.related_populators)
-
-
-class Select(Statement[_CompiledRows[M]]):
+class Select(Statement[CompiledRows[M]]):
     """A query for rows."""
 
     def __init__(self, build: Callable[[], models.QuerySet[M]]) -> None:
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _CompiledRows[M]:
+    def prepare(self, database: BaseDatabaseWrapper) -> CompiledRows[M]:
         """Compile the statement."""
-        with tenancy.using(_TENANT):
-            return _CompiledRows(self.build(), database)
+        with tenancy.using(TENANT):
+            return CompiledRows(self.build(), database)
 
     def first(self, **values: object) -> M | None:
         """Return the first row or None; a query for one row should end with ``[:1]``."""
@@ -138,36 +77,17 @@ class Select(Statement[_CompiledRows[M]]):
         return next(iter(self.prepared().fetch(parameters)), None)
 
 
-class _CompiledValues(_TenantStatement):
-    """A compiled SELECT of values."""
-
-    def __init__(self, queryset: models.QuerySet[Any, Any], database: BaseDatabaseWrapper) -> None:
-        compiler: Any = queryset.query.get_compiler(connection=database)
-        sql, params = compiler.as_sql()
-        super().__init__(sql, params, database)
-        self.compiler: Final = compiler
-        self.converters: Final = compiler.get_converters([selected[0] for selected in compiler.select])
-
-    def fetch(self, values: Values, start: int, stop: int | None) -> list[tuple[Any, ...]]:
-        limit = self.database.ops.limit_offset_sql(start, stop)
-        # A slice is another statement for each offset.
-        with self.database.cursor() if limit else self.cursor() as cursor:
-            cursor.execute(f"{self.sql} {limit}" if limit else self.sql, self.bind(values))
-            rows = cursor.fetchall()
-        return list(self.compiler.apply_converters(rows, self.converters)) if self.converters else rows
-
-
-class SelectValues(Statement[_CompiledValues]):
+class SelectValues(Statement[CompiledValues]):
     """A query for the values of columns, as ``values_list`` returns them. It can be read in slices."""
 
     def __init__(self, build: Callable[[], models.QuerySet[Any, Any]]) -> None:
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _CompiledValues:
+    def prepare(self, database: BaseDatabaseWrapper) -> CompiledValues:
         """Compile the statement."""
-        with tenancy.using(_TENANT):
-            return _CompiledValues(self.build(), database)
+        with tenancy.using(TENANT):
+            return CompiledValues(self.build(), database)
 
     def all(self, **values: object) -> list[tuple[Any, ...]]:
         """Return all rows."""
@@ -178,7 +98,7 @@ class SelectValues(Statement[_CompiledValues]):
         return self.prepared().fetch(values, start, stop)
 
 
-class _Change(Statement[_TenantStatement]):
+class _Change(Statement[CompiledStatement]):
     """A statement that returns the number of rows it changed."""
 
     def __call__(self, **values: object) -> int:
@@ -197,13 +117,13 @@ class Update(_Change):
         self.build: Final = build
         self.changes: Final = changes
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
+    def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
         """Compile the statement."""
-        with tenancy.using(_TENANT):
+        with tenancy.using(TENANT):
             query: Any = self.build().query.chain(UpdateQuery)
             query.add_update_values(self.changes)
             sql, params = query.get_compiler(connection=database).as_sql()
-        return _TenantStatement(sql, params, database)
+        return CompiledStatement(sql, params, database)
 
 
 class Delete(_Change):
@@ -213,15 +133,15 @@ class Delete(_Change):
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
+    def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
         """Compile the statement."""
-        with tenancy.using(_TENANT):
+        with tenancy.using(TENANT):
             query: Any = self.build().query.chain(DeleteQuery)
             sql, params = query.get_compiler(connection=database).as_sql()
-        return _TenantStatement(sql, params, database)
+        return CompiledStatement(sql, params, database)
 
 
-class ConditionalInsert(Statement[_TenantStatement]):
+class ConditionalInsert(Statement[CompiledStatement]):
     """An INSERT of a row that happens only if a query finds a row."""
 
     def __init__(self, insert: Insert, build: Callable[[], models.QuerySet[Any]]) -> None:
@@ -229,14 +149,14 @@ class ConditionalInsert(Statement[_TenantStatement]):
         self.insert: Final = insert
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
+    def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
         """Compile the statement."""
         insert = self.insert.prepare(database)
-        with tenancy.using(_TENANT):
+        with tenancy.using(TENANT):
             query: Any = self.build().values(found=models.Value(1)).query
             sql, params = query.get_compiler(connection=database).as_sql()
         statement = f"{as_select(insert.sql)} WHERE EXISTS ({sql})"
-        return _TenantStatement(statement, [*insert.params, *params], database)
+        return CompiledStatement(statement, [*insert.params, *params], database)
 
     def __call__(self, row: models.Model, **values: object) -> bool:
         """Insert the row if the query with ``values`` finds one, and return whether it did."""

@@ -1,0 +1,98 @@
+"""What compiled statements on the rows of a tenant have: see ``tenant_statements``."""
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any, Final, Generic, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.query import get_related_populators
+
+from database.rows import Loader
+from database.statements import Prepared, Source, Values
+from identity.core import tenancy
+
+M = TypeVar("M", bound=models.Model)
+
+_populators: Final[Any] = get_related_populators  # the stubs describe a later Django
+# Statements are compiled for this tenant. Each run has the active one in its place.
+TENANT: Final = tenancy.ActiveTenant("\0the tenant of the run", "")
+
+
+class CompiledStatement(Prepared):
+    """A statement on the rows of the tenant that is active when it runs.
+
+    Raises (when it runs):
+        NoActiveTenant: no tenant is active, or all are.
+
+    """
+
+    def bind(self, values: Values) -> list[Any]:
+        """Return the parameters as the database adapter expects them, with the active tenant."""
+        return super().bind({**values, TENANT.id: tenancy.active_id()})
+
+    def source(self, param: Any) -> Source:
+        """Return the function that computes a parameter from the values of a run."""
+        is_tenant = isinstance(param, str) and param == TENANT.id
+        return itemgetter(TENANT.id) if is_tenant else super().source(param)
+
+
+class CompiledRows(CompiledStatement, Generic[M]):
+    """A compiled SELECT that returns model instances."""
+
+    def __init__(self, queryset: models.QuerySet[M], database: BaseDatabaseWrapper) -> None:
+        compiler: Any = queryset.query.get_compiler(connection=database)
+        sql, params = compiler.as_sql()
+        super().__init__(sql, params, database)
+        columns = [selected[0] for selected in compiler.select]
+        places = compiler.klass_info["select_fields"]
+        self.compiler: Final = compiler
+        self.converters: Final = compiler.get_converters(columns)
+        self.own: Final = slice(places[0], places[-1] + 1)
+        self.names: Final = [column.target.attname for column in columns[self.own]]
+        self.related: Final = _populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
+        _replace_models(self.related)
+        self.annotations: Final = list(compiler.annotation_col_map.items())
+        self.loader: Final = Loader(queryset.model)
+
+    def fetch(self, parameters: Sequence[Any]) -> list[M]:
+        """Run the statement with what ``bind`` returned, and return the rows as instances."""
+        with self.cursor() as cursor:
+            cursor.execute(self.sql, parameters)
+            rows = cursor.fetchall()
+        converted = self.compiler.apply_converters(rows, self.converters) if self.converters else rows
+        return [self._object(row) for row in converted]
+
+    def _object(self, row: tuple[Any, ...]) -> M:
+        found: M = self.loader.from_db(DEFAULT_DB_ALIAS, self.names, row[self.own])
+        for populator in self.related:
+            populator.populate(row, found)
+        for name, place in self.annotations:
+            setattr(found, name, row[place])
+        return found
+
+
+def _replace_models(populators: list[Any]) -> None:
+    for populator in populators:
+        populator.model_cls = Loader(populator.model_cls)
+        _replace_models(populator.related_populators)
+
+
+class CompiledValues(CompiledStatement):
+    """A compiled SELECT of values."""
+
+    def __init__(self, queryset: models.QuerySet[Any, Any], database: BaseDatabaseWrapper) -> None:
+        compiler: Any = queryset.query.get_compiler(connection=database)
+        sql, params = compiler.as_sql()
+        super().__init__(sql, params, database)
+        self.compiler: Final = compiler
+        self.converters: Final = compiler.get_converters([selected[0] for selected in compiler.select])
+
+    def fetch(self, values: Values, start: int, stop: int | None) -> list[tuple[Any, ...]]:
+        """Run the statement and return its rows from ``start`` up to, not including, ``stop``."""
+        limit = self.database.ops.limit_offset_sql(start, stop)
+        # A slice is another statement for each offset.
+        with self.database.cursor() if limit else self.cursor() as cursor:
+            cursor.execute(f"{self.sql} {limit}" if limit else self.sql, self.bind(values))
+            rows = cursor.fetchall()
+        return list(self.compiler.apply_converters(rows, self.converters)) if self.converters else rows
