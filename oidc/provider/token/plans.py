@@ -101,7 +101,7 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         signing_alg=context.target.signing_alg,
         lifetime=context.lifetime,
         insert=condition.insert,
-        parameters=condition.insert.bind(entry | condition.values),
+        parameters=condition.insert.prepared().bind(entry | condition.values),
         claims=tokens.build_access_claims(context),
         entry=entry,
         answer_end=answer.removeprefix(_ANSWER_START).partition(b'"')[2],
