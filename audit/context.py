@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 _MAX_USER_AGENT: Final = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Tenant, address, user agent, correlation id and actor. They are empty outside of requests.
 
     ``tenant_id`` is the active tenant, ``served_tenant_id`` the tenant of the request. ``is_trial`` says that
@@ -51,7 +49,7 @@ def using(origin: Origin) -> Iterator[None]:
 @contextmanager
 def tenant(tenant_id: str) -> Iterator[None]:
     """Use this tenant for the entries of the block."""
-    token = _current.set(replace(_current.get(), tenant_id=tenant_id))
+    token = _current.set(_current.get()._replace(tenant_id=tenant_id))
     try:
         yield
     finally:
@@ -60,12 +58,12 @@ def tenant(tenant_id: str) -> Iterator[None]:
 
 def set_served_tenant(tenant_id: str) -> None:
     """Set the tenant of the request, until the request ends."""
-    _current.set(replace(_current.get(), served_tenant_id=tenant_id))
+    _current.set(_current.get()._replace(served_tenant_id=tenant_id))
 
 
 def set_trial() -> None:
     """Mark the entries of the request as those of a sign-in that an administrator tries."""
-    _current.set(replace(_current.get(), is_trial=True))
+    _current.set(_current.get()._replace(is_trial=True))
 
 
 def set_actor(
@@ -73,8 +71,8 @@ def set_actor(
 ) -> None:
     """Set the actor, until the request ends."""
     _current.set(
-        replace(
-            _current.get(), administrator_id=administrator_id, application_id=application_id, user_id=user_id
+        _current.get()._replace(
+            administrator_id=administrator_id, application_id=application_id, user_id=user_id
         )
     )
 
@@ -88,7 +86,7 @@ def clean_user_agent(sent: str) -> str:
 def client(*, ip: str, user_agent: str, request_id: str) -> Iterator[None]:
     """Use this client and correlation id for the entries of the block, in the tenant that is active."""
     user_agent = clean_user_agent(user_agent)
-    with using(replace(_current.get(), ip=ip, user_agent=user_agent, request_id=request_id)):
+    with using(_current.get()._replace(ip=ip, user_agent=user_agent, request_id=request_id)):
         yield
 
 

@@ -14,10 +14,10 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import close_old_connections
 from django.urls import reverse
-from uuid_utils.compat import uuid7
 
 from config import headers
 from config.shared_reads import SharedReads
+from database import ids
 from identity.core import tenancy
 from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
@@ -87,11 +87,12 @@ def serve(environ: Environ) -> Answer | None:
 
 
 def _complete(environ: Environ, route: str, surface: Surface, tenant: tenancy.ActiveTenant) -> Answer | None:
-    started, request_id = time.perf_counter(), str(uuid7())
-    close_old_connections()  # as Django does before and after each request
+    started, request_id = time.perf_counter(), ids.new_text()
+    close_old_connections()  # as Django does before each request
     with tenancy.using(tenant):
         answer = surface(environ, request_id)
-    close_old_connections()
+    if settings.DATABASE_POOL:
+        close_old_connections()  # returns the connection to the pool
     if answer is None:
         return None
     complete = dict(answer.headers)

@@ -160,14 +160,10 @@ class ConditionalInsert(Statement[CompiledStatement]):
 
     def __call__(self, row: models.Model, **values: object) -> bool:
         """Insert the row if the query with ``values`` finds one, and return whether it did."""
-        return self.repeat(self.bind(vars(row) | values), {})
-
-    def bind(self, values: Values) -> Sequence[Any]:
-        """Return the parameters for the active tenant and these values of columns and of the query."""
-        return self.prepared().bind(values)
+        return self.repeat(self.prepared().bind(vars(row) | values), {})
 
     def repeat(self, bound: Sequence[Any], changes: Values) -> bool:
-        """Insert the row of ``bind`` with these changes if the query finds one; return whether it did."""
+        """Insert the row that was bound with these changes if the query finds one, and return whether."""
         prepared = self.prepared()
         with prepared.cursor() as cursor:
             cursor.execute(prepared.sql, prepared.rebind(bound, changes))

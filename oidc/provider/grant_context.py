@@ -79,7 +79,7 @@ class GrantContext:
     id_token_key_id: UUID | None = None
     has_old_profile: bool = False
     issuer: str = field(default_factory=lambda: tenancy.active().issuer)
-    token_id: str = field(default_factory=lambda: str(ids.new()))
+    token_id: str = field(default_factory=ids.new_text)
     issued_at: int = field(default_factory=lambda: int(time.time()))
     facts: ClaimFacts = field(init=False, compare=False)
 

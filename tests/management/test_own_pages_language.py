@@ -5,7 +5,6 @@ The first walk is that of ``test_console_language``.
 
 import secrets
 import shutil
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -113,7 +112,7 @@ def test_every_sentence_about_an_entry_is_marked(acme, operator):
     groups = [facts[start : start + 100] for start in range(0, len(facts), 100)]  # as many as the page shows
     references = [str(ids.new()) for _ in groups]
     for group, reference in zip(groups, references, strict=True):
-        with acme.active(), context.using(replace(context.current(), request_id=reference)):
+        with acme.active(), context.using(context.current()._replace(request_id=reference)):
             for event, about in group:
                 log.record(event, **about)
 

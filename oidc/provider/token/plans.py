@@ -64,7 +64,7 @@ def issue(plan: IssuingPlan, sent: SentRequest, *, ip: str, user_agent: str, req
         plan_store.delete(plan, sent)
         return None
     log.count_repeated(plan.entry)
-    claims = {**plan.claims, "iat": issued_at, "exp": exp, "jti": str(ids.new())}
+    claims = {**plan.claims, "iat": issued_at, "exp": exp, "jti": ids.new_text()}
     token = signing.sign(claims, typ=tokens.ACCESS_TOKEN_TYPE, key_id=plan.key_id)
     return b'%s%s"%s' % (_ANSWER_START, token.encode(), plan.answer_end)
 
@@ -101,7 +101,7 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         signing_alg=context.target.signing_alg,
         lifetime=context.lifetime,
         insert=condition.insert,
-        parameters=condition.insert.bind(entry | condition.values),
+        parameters=condition.insert.prepared().bind(entry | condition.values),
         claims=tokens.build_access_claims(context),
         entry=entry,
         answer_end=answer.removeprefix(_ANSWER_START).partition(b'"')[2],
