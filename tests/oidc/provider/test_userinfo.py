@@ -24,9 +24,9 @@ def read(monkeypatch):
     def sign(body, *, client_id, algorithm):
         return f"{body['sub']} {client_id} {algorithm}"
 
-    monkeypatch.setattr("oidc.provider.views.userinfo.bearer.authenticate", authenticate)
-    monkeypatch.setattr("oidc.provider.views.userinfo.userinfo_claims.build", lambda _: {"sub": "somebody"})
-    monkeypatch.setattr("oidc.provider.views.userinfo.tokens.build_userinfo_token", sign)
+    monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.authenticate", authenticate)
+    monkeypatch.setattr("oidc.provider.userinfo_surface.userinfo.build", lambda _: {"sub": "somebody"})
+    monkeypatch.setattr("oidc.provider.userinfo_surface.tokens.build_userinfo_token", sign)
     return tokens
 
 
