@@ -17,7 +17,8 @@ from django.utils.module_loading import import_string
 
 from config import chunked_bodies, content_types, load_shedding
 from config.wsgi_requests import is_arriving
-from config.wsgi_responses import Whole
+from config.wsgi_responses import Whole, build
+from identity.http.answers import Answer
 from identity.tenants.middleware import split_prefix
 from identity.users import passwords
 from identity.users.passwords import Place
@@ -55,9 +56,7 @@ def _read(environ: dict[str, Any]) -> WSGIRequest:
 
 def _refuse(request: WSGIRequest) -> Whole:
     response: Any = _responder()(request)
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
-    start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
-    return Whole(start, {"type": "http.response.body", "body": response.content})
+    return build(Answer(response.content, dict(response.items()), response.status_code), request.META)
 
 
 @cache

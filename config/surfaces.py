@@ -5,7 +5,9 @@ serves the request. Django also serves all requests if they are logged (``LOG_RE
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from http.client import responses as reasons
 from typing import Any, Final
@@ -17,7 +19,9 @@ from django.urls import reverse
 
 from config import headers
 from config.shared_reads import SharedReads
-from database import ids
+from config.wsgi_requests import is_arriving
+from database import ids, together
+from database.together import Task, Work
 from identity.core import tenancy
 from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
@@ -27,6 +31,11 @@ from oidc.provider import userinfo_surface
 from oidc.provider.discovery import get_document
 from oidc.provider.token import endpoint
 from oidc.public_json import cacheable_json
+
+FAILURE: Final = "gatehouse.failure"  # the key of the exception of a surface, which Django's handler raises
+SERVED: Final = (
+    "gatehouse.served"  # the key of a request that its surface has served, with or without an answer
+)
 
 Environ = dict[str, Any]
 # A function of the request and its id, called in the tenant of the request. None: Django must serve it.
@@ -59,40 +68,99 @@ def _document(get: Callable[[], Answer]) -> Surface:
     return serve_document
 
 
-SURFACES: Final[dict[str, Surface]] = {
+# Surfaces whose requests can be served together (see ``database.together``).
+TOGETHER: Final[dict[str, Callable[[Environ, str], Work[Answer | None]]]] = {
+    "oidc:token": endpoint.repeat,
+    "oidc:userinfo": userinfo_surface.serve,
+}
+DOCUMENTS: Final[dict[str, Surface]] = {
     "oidc:jwks": _document(get_key_set),
     "oidc:discovery": _document(get_document),
     "oidc:discovery-below": _document(get_document),
     "oidc:metadata": _document(get_document),
-    "oidc:token": endpoint.repeat,
-    "oidc:userinfo": userinfo_surface.serve,
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The route of a request that a surface may answer, and its tenant."""
+
+    route: str
+    tenant: tenancy.ActiveTenant
+
+
 @cache
-def by_path() -> dict[str, tuple[str, Surface]]:
-    """Return the surfaces, each with the name of its route, by path below the tenant."""
-    return {reverse(route): (route, surface) for route, surface in SURFACES.items()}
+def by_path() -> dict[str, str]:
+    """Return the routes of surfaces by path below the tenant."""
+    return {reverse(route): route for route in (*TOGETHER, *DOCUMENTS)}
+
+
+def find(environ: Environ) -> Found | None:
+    """Return what a request asks for, or None if Django must serve it."""
+    prefix, path = tenants.split_prefix(tenants.put_prefix_first(environ.get("PATH_INFO", "")))
+    route = by_path().get(path)
+    if route is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(SERVED):
+        return None
+    # Django looks up a tenant that is not cached.
+    tenant = tenants.get_cached(prefix.removeprefix("/t/")) if prefix else tenancy.DEFAULT
+    return Found(route, tenant) if tenant else None
+
+
+def find_together(environ: Environ) -> Found | None:
+    """Return what a request asks for, or None if it is not served together with others of its route."""
+    if is_arriving(environ["wsgi.input"]):
+        return None
+    found = find(environ)
+    return found if found and found.route in TOGETHER else None
 
 
 def serve(environ: Environ) -> Answer | None:
     """Return the complete answer of a surface, or None if Django must serve the request."""
-    prefix, path = tenants.split_prefix(tenants.put_prefix_first(environ.get("PATH_INFO", "")))
-    found = by_path().get(path)
-    if found is None or settings.LOG_REQUESTS or settings.TRACING:
+    found = find(environ)
+    if found is None:
         return None
-    # Django looks up a tenant that is not cached.
-    tenant = tenants.get_cached(prefix.removeprefix("/t/")) if prefix else tenancy.DEFAULT
-    return _complete(environ, *found, tenant) if tenant else None
+    with _connection():
+        return together.do(_serve(environ, found))
 
 
-def _complete(environ: Environ, route: str, surface: Surface, tenant: tenancy.ActiveTenant) -> Answer | None:
-    started, request_id = time.perf_counter(), ids.new_text()
-    close_old_connections()  # as Django does before each request
-    with tenancy.using(tenant):
-        answer = surface(environ, request_id)
+def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | None]:
+    """Return the complete answers of surfaces, in one order with the requests.
+
+    A request without an answer is served as usual: by Django, if its surface has none, and by its surface, if
+    it was not served because of another request.
+    """
+    with _connection():
+        tasks = together.do_together([_serve(environ, found) for environ, found in requests])
+    return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]
+
+
+def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
+    try:
+        answer = task.get_result()
+    except together.Undone:
+        return None
+    except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
+        answer, environ[FAILURE] = None, failure
+    environ[SERVED] = True
+    return answer
+
+
+@contextmanager
+def _connection() -> Iterator[None]:
+    """Check the connection to the database first, and return it to the pool at the end, as Django does."""
+    close_old_connections()
+    yield
     if settings.DATABASE_POOL:
-        close_old_connections()  # returns the connection to the pool
+        close_old_connections()
+
+
+def _serve(environ: Environ, found: Found) -> Work[Answer | None]:
+    started, request_id = time.perf_counter(), ids.new_text()
+    with tenancy.using(found.tenant):
+        if surface := TOGETHER.get(found.route):
+            answer = yield from surface(environ, request_id)
+        else:
+            answer = DOCUMENTS[found.route](environ, request_id)
     if answer is None:
         return None
     complete = dict(answer.headers)
@@ -100,7 +168,7 @@ def _complete(environ: Environ, route: str, surface: Surface, tenant: tenancy.Ac
     headers.add(complete, status=answer.status, request_id=request_id, length=length)
     if settings.METRICS_TOKEN:
         seconds = time.perf_counter() - started
-        metrics.count(environ["REQUEST_METHOD"], route, answer.status, seconds)
+        metrics.count(environ["REQUEST_METHOD"], found.route, answer.status, seconds)
     return Answer(answer.body, complete, answer.status)
 
 

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from gunicorn.workers.gasgi import ASGIWorker
 
+from config.batches import Batches
 from config.connection import Connection
 from config.wsgi_requests import Send
-from config.wsgi_responses import Stream, Whole, call
+from config.wsgi_responses import Stream, Whole, build, call
+from identity.http.answers import Answer
 
 _FULL_SECONDS: Final = 1.0  # to wait before accepting again without free files
 _HEARTBEAT_SECONDS: Final = 1.0
@@ -32,6 +34,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._connections: Final[set[Connection]] = set()
         self._opening: Final[set[asyncio.Task[Any]]] = set()
         self._running = 0  # requests
+        self._batches: Final[dict[str, Batches]] = {}  # by route
         # So slow clients with large bodies hold a quarter of the threads.
         self.large_bodies: Final = asyncio.Semaphore(self.cfg.threads // 4)
         self._is_accepting = False
@@ -43,9 +46,10 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     async def _serve(self) -> None:
         """Serve until the worker is told to stop or gunicorn has ended."""
-        from config import early_refusals  # noqa: PLC0415 - it needs the apps, which the worker has loaded
+        from config import early_refusals, surfaces  # noqa: PLC0415 - they need the apps, which are loaded now
 
-        self._admit = early_refusals.admit
+        self._admit, self._find_together = early_refusals.admit, surfaces.find_together
+        self._serve_together = surfaces.serve_together
         self._pool = ThreadPoolExecutor(self.cfg.threads)
         self._accept(enabled=True)
         while self.alive and self.ppid == os.getppid():
@@ -129,6 +133,10 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     async def respond(self, environ: dict[str, Any], send: Send, connection: Connection) -> None:
         """Refuse a request, or have a thread serve it, and send the response."""
+        found = self._find_together(environ)
+        if found is not None and (answer := await self._serve_in_batch(environ, found)) is not None:
+            await _send(build(answer, environ), send)
+            return
         admission = self._admit(environ)
         if isinstance(admission, Whole):
             whole: Whole | None = admission
@@ -136,16 +144,33 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             stream = Stream(self.loop, send, connection)
             whole = await self._serve_in_thread(environ, stream, admission or nullcontext())
         if whole is not None:
-            await send(whole.start)
-            await send(whole.body)
+            await _send(whole, send)
+
+    def _begin(self) -> None:
+        """Count a request."""
+        self._running += 1
+        if self._is_full():
+            self._accept(enabled=False)
+
+    def _end(self) -> None:
+        self._running -= 1
+        self._accept_again()
+
+    async def _serve_in_batch(self, environ: dict[str, Any], found: Any) -> Answer | None:
+        batches = self._batches.get(found.route)
+        if batches is None:
+            batches = self._batches[found.route] = Batches(self.loop, self._pool.submit, self._serve_together)
+        self._begin()
+        try:
+            return await batches.add((environ, found))
+        finally:
+            self._end()
 
     async def _serve_in_thread(
         self, environ: dict[str, Any], stream: Stream, place: AbstractContextManager[None]
     ) -> Whole | None:
         finished: asyncio.Future[Whole | None] = self.loop.create_future()
-        self._running += 1
-        if self._is_full():
-            self._accept(enabled=False)
+        self._begin()
         self._pool.submit(self._run_in_thread, environ, stream, finished, place)
         return await finished
 
@@ -167,11 +192,15 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.loop.call_soon_threadsafe(self._finish, finished, result)
 
     def _finish(self, finished: "asyncio.Future[Whole | None]", result: Whole | BaseException | None) -> None:
-        self._running -= 1
-        self._accept_again()
+        self._end()
         if finished.done():  # the client has left
             return
         if isinstance(result, BaseException):
             finished.set_exception(result)
         else:
             finished.set_result(result)
+
+
+async def _send(whole: Whole, send: Send) -> None:
+    await send(whole.start)
+    await send(whole.body)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any
 
 import django
 from django.core.handlers.wsgi import WSGIHandler
@@ -13,8 +13,6 @@ from config import chunked_bodies, content_types
 from identity.users import hashing_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-
-_FAILURE: Final = "gatehouse.failure"  # the key of the exception of a surface
 
 
 class Handler(WSGIHandler):
@@ -28,7 +26,7 @@ class Handler(WSGIHandler):
 
         """
         match = super().resolve_request(request)
-        if (failure := request.META.get(_FAILURE)) is not None:
+        if (failure := request.META.get(surfaces.FAILURE)) is not None:
             raise failure
         return match
 
@@ -47,7 +45,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     try:
         answer = surfaces.serve(environ)
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
-        answer, environ[_FAILURE] = None, failure
+        answer, environ[surfaces.FAILURE] = None, failure
     if answer is not None:
         start_response(surfaces.get_status_line(answer), list(answer.headers.items()))
         return () if environ["REQUEST_METHOD"] == "HEAD" else (answer.body,)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from config.wsgi_requests import Message, Send
+from identity.http.answers import Answer
 
 _WHOLE: Final = 262_144  # bytes of a streamed response that are sent at once: the static files of pages
 _PART: Final = 65_536
@@ -24,6 +25,21 @@ class Whole:
 
     start: Message
     body: Message
+
+
+def build(answer: Answer, environ: dict[str, Any]) -> Whole:
+    """Return the response with the answer of a surface to this request."""
+    start = {
+        "type": "http.response.start",
+        "status": answer.status,
+        "headers": _encode(answer.headers.items()),
+    }
+    body = b"" if environ["REQUEST_METHOD"] == "HEAD" else answer.body
+    return Whole(start, {"type": "http.response.body", "body": body})
+
+
+def _encode(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
 class Stream:
@@ -77,7 +93,7 @@ def call(application: Callable[..., Any], environ: dict[str, Any], stream: Strea
 
     def start_response(status: str, headers: list[tuple[str, str]], _: object = None) -> None:
         start["status"] = int(status[:3])
-        start["headers"] = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        start["headers"] = _encode(headers)
 
     response = application(environ, start_response)
     try:

@@ -7,12 +7,15 @@ compiled statement only needs the values of its parameters.
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 from django.db.models.sql import InsertQuery
+
+from database.together import Call, Outcome
 
 Values = Mapping[str, Any]
 
@@ -61,6 +64,16 @@ class Prepared:
             for place in places[name]:
                 parameters[place] = sources[place](changes)
         return parameters
+
+    def call(self, parameters: Sequence[Any]) -> Call:
+        """Return the call of this statement with what ``bind`` returned."""
+        return Call(self.sql, parameters, partial(self.execute_alone, parameters))
+
+    def execute_alone(self, parameters: Sequence[Any]) -> Outcome:
+        """Execute the statement with what ``bind`` returned. Rows that it returns are not read."""
+        with self.cursor() as cursor:
+            cursor.execute(self.sql, parameters)
+            return Outcome([], cursor.rowcount)
 
     def source(self, param: Any) -> Source:
         """Return the function that computes a parameter from the values of a run."""
@@ -167,12 +180,15 @@ class _SingleStatement(Prepared):
         super().__init__(f"WITH changed AS ({change.sql} RETURNING 1){ctes} {last}", (), change.database)
         self.parts: Final = [change, *inserts]
 
+    def bind_parts(self, *values: Values) -> list[Any]:
+        """Return the parameters of all parts, each with its own values."""
+        pairs = zip(self.parts, values, strict=True)
+        return [param for part, part_values in pairs for param in part.bind(part_values)]
+
     def run(self, *values: Values) -> bool:
         """Run the statement, and return whether a row was changed."""
-        pairs = zip(self.parts, values, strict=True)
-        params = [param for part, part_values in pairs for param in part.bind(part_values)]
         with self.cursor() as cursor:
-            cursor.execute(self.sql, params)
+            cursor.execute(self.sql, self.bind_parts(*values))
             return bool(cursor.rowcount)
 
 
@@ -212,6 +228,13 @@ class AtomicChange(Statement[_SingleStatement]):
         for row in rows:
             row._state.adding = False  # noqa: SLF001 - as save does
         return True
+
+    def call(self, values: Values, *rows: models.Model) -> Call:
+        """Return the call that executes the change. Its count is 0 if nothing was changed."""
+        if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
+            prepared = self.prepared()
+            return prepared.call(prepared.bind_parts(values, *map(vars, rows)))
+        return Call("", (), lambda: Outcome([], int(self._run_in_transaction(values, rows))))
 
     def _run_in_transaction(self, values: Values, rows: Sequence[models.Model]) -> bool:
         with transaction.atomic():

@@ -1,14 +1,16 @@
 """Django's PostgreSQL backend, which checks a connection before each request without a query."""
 
 import select
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
 
-from database.postgresql import timestamps
+from database.postgresql import pipeline, timestamps
 from database.postgresql.cursor import Cursor
 from database.postgresql.prepared import PreparedCursor
+from database.together import Call, Outcome
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -36,6 +38,24 @@ class DatabaseWrapper(base.DatabaseWrapper):
         database: Any = self  # the stubs have no ``_prepare_cursor``
         wrapper: CursorWrapper = database._prepare_cursor(self._prepared_cursor)  # noqa: SLF001
         return wrapper
+
+    def execute_together(self, calls: Sequence[Call]) -> list[Outcome] | None:
+        """Execute calls in one transaction, and return their outcomes.
+
+        Return None, with nothing executed, if the connection cannot: a transaction has begun, a statement is
+        not prepared yet, or the statements are observed.
+
+        Raises:
+            Undone: a statement failed. Nothing was changed.
+            django.db.OperationalError: the connection broke. It is not known whether the changes were made.
+
+        """
+        with self.prepared_cursor():  # connects, too
+            cursor = self._prepared_cursor
+        if cursor is None or self.execute_wrappers or self.queries_logged:
+            return None
+        with self.wrap_database_errors:
+            return pipeline.execute(cursor, calls)
 
     def is_usable(self) -> bool:
         """Return whether the connection can be used.

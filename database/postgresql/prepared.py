@@ -9,7 +9,7 @@ BEGIN, and a statement that psycopg has not prepared yet.
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from psycopg import Connection, Cursor, Error, OperationalError, ProgrammingError, errors, generators
 from psycopg._queries import PostgresQuery
@@ -19,7 +19,15 @@ from psycopg.pq.abc import PGconn, PGresult
 
 # The plan of a statement is out of date after a migration, or its name was deallocated by something else.
 STALE: Final = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
-_SUCCEEDED: Final = frozenset({ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK})
+SUCCEEDED: Final = frozenset({ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK})
+
+
+class Named(NamedTuple):
+    """What libpq needs to execute a prepared statement."""
+
+    name: bytes
+    values: Any
+    formats: Any
 
 
 @lru_cache(maxsize=1024)
@@ -35,7 +43,7 @@ def _can_be_interrupted() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _get_error(pgconn: PGconn, result: PGresult) -> Error:
+def get_error(pgconn: PGconn, result: PGresult) -> Error:
     """Return the error of a result. libpq does not say which one has ended a connection."""
     if pgconn.status == ConnStatus.BAD:
         return OperationalError(result.get_error_message())
@@ -74,13 +82,25 @@ class PreparedCursor:
 
     def _execute_by_name(self, sql: str, params: Sequence[Any]) -> PGresult | None:
         """Execute a prepared statement, and return its result. Return None if it is not prepared."""
-        connection, transformer = self.connection, self._transformer
+        connection = self.connection
         pgconn = connection.pgconn
         status = pgconn.transaction_status
         if status != TransactionStatus.INTRANS and not (
             status == TransactionStatus.IDLE and connection.autocommit
         ):
             return None
+        named = self.find_name(sql, params)
+        if named is None:
+            return None
+        with connection.lock:
+            result = self._run(pgconn, named)
+        if result.status not in SUCCEEDED:
+            raise get_error(pgconn, result)
+        return result
+
+    def find_name(self, sql: str, params: Sequence[Any]) -> Named | None:
+        """Return the name and parameters with which to execute a statement, or None if it has no name yet."""
+        transformer = self._transformer
         query, formats = _read(sql, len(params))
         values = transformer.dump_sequence(params, formats)
         key = (query, transformer.types or ())
@@ -88,22 +108,17 @@ class PreparedCursor:
         if name is None:
             return None
         self._names.move_to_end(key)  # psycopg deallocates the least recently used name first
-        with connection.lock:
-            result = self._run(pgconn, name, values)
-        if result.status not in _SUCCEEDED:
-            raise _get_error(pgconn, result)
-        return result
+        return Named(name, values, transformer.formats)
 
-    def _run(self, pgconn: PGconn, name: bytes, values: Any) -> PGresult:
+    def _run(self, pgconn: PGconn, named: Named) -> PGresult:
         """Execute a prepared statement and wait for its result, which may be an error.
 
         psycopg's ``wait`` can be interrupted, but takes and releases the interpreter's lock several times.
         libpq's own wait releases it once.
         """
-        formats = self._transformer.formats
         if not self._is_interruptible:
-            return pgconn.exec_prepared(name, values, param_formats=formats)
-        pgconn.send_query_prepared(name, values, param_formats=formats)
+            return pgconn.exec_prepared(named.name, named.values, param_formats=named.formats)
+        pgconn.send_query_prepared(named.name, named.values, param_formats=named.formats)
         results: list[PGresult] = self.connection.wait(generators.execute(pgconn))
         return results[0]
 
@@ -134,8 +149,12 @@ class PreparedCursor:
         if self._result.status != ExecStatus.TUPLES_OK:
             status = (self._result.command_status or b"").decode()
             raise ProgrammingError(f"the last operation didn't produce records (command status: {status})")
-        self._transformer.set_pgresult(self._result)
-        return self._transformer.load_rows(0, self._result.ntuples, tuple)
+        return self.load(self._result)
+
+    def load(self, result: PGresult) -> list[tuple[Any, ...]]:
+        """Return the rows of a result."""
+        self._transformer.set_pgresult(result)
+        return self._transformer.load_rows(0, result.ntuples, tuple)
 
     def close(self) -> None:
         """Forget the result. The cursor can be used again."""

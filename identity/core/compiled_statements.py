@@ -10,6 +10,7 @@ from django.db.models.query import get_related_populators
 
 from database.rows import Loader
 from database.statements import Prepared, Source, Values
+from database.together import Outcome
 from identity.core import tenancy
 
 M = TypeVar("M", bound=models.Model)
@@ -57,9 +58,18 @@ class CompiledRows(CompiledStatement, Generic[M]):
 
     def fetch(self, parameters: Sequence[Any]) -> list[M]:
         """Run the statement with what ``bind`` returned, and return the rows as instances."""
+        return self.load(self.execute_alone(parameters))
+
+    def execute_alone(self, parameters: Sequence[Any]) -> Outcome:
+        """Execute the statement with what ``bind`` returned, and read its rows."""
         with self.cursor() as cursor:
             cursor.execute(self.sql, parameters)
             rows = cursor.fetchall()
+        return Outcome(rows, len(rows))
+
+    def load(self, outcome: Outcome) -> list[M]:
+        """Return the rows of an execution as instances."""
+        rows = outcome.rows
         converted = self.compiler.apply_converters(rows, self.converters) if self.converters else rows
         return [self._object(row) for row in converted]
 

@@ -12,6 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
 from database.statements import Insert, Parameter, Statement, Values, as_select
+from database.together import Work
 from identity.core import tenancy
 from identity.core.compiled_statements import TENANT, CompiledRows, CompiledStatement, CompiledValues
 
@@ -62,7 +63,7 @@ class Select(Statement[CompiledRows[M]]):
 
     def first(self, **values: object) -> M | None:
         """Return the first row or None; a query for one row should end with ``[:1]``."""
-        return self.first_bound(self.bind(**values))
+        return next(iter(self.all(**values)), None)
 
     def all(self, **values: object) -> list[M]:
         """Return all rows."""
@@ -72,9 +73,15 @@ class Select(Statement[CompiledRows[M]]):
         """Return what the database adapter gets for these values and the active tenant."""
         return self.prepared().bind(values)
 
-    def first_bound(self, parameters: Sequence[Any]) -> M | None:
-        """Return the first row or None, for what ``bind`` returned."""
-        return next(iter(self.prepared().fetch(parameters)), None)
+    def find(self, **values: object) -> Work[M | None]:
+        """Return the first row or None, as work that can be done with that of other requests."""
+        return self.find_bound(self.bind(**values))
+
+    def find_bound(self, parameters: Sequence[Any]) -> Work[M | None]:
+        """Do what ``find`` does, for what ``bind`` returned."""
+        prepared = self.prepared()
+        outcome = yield prepared.call(parameters)
+        return next(iter(prepared.load(outcome)), None)
 
 
 class SelectValues(Statement[CompiledValues]):
@@ -160,11 +167,11 @@ class ConditionalInsert(Statement[CompiledStatement]):
 
     def __call__(self, row: models.Model, **values: object) -> bool:
         """Insert the row if the query with ``values`` finds one, and return whether it did."""
-        return self.repeat(self.prepared().bind(vars(row) | values), {})
-
-    def repeat(self, bound: Sequence[Any], changes: Values) -> bool:
-        """Insert the row that was bound with these changes if the query finds one, and return whether."""
         prepared = self.prepared()
-        with prepared.cursor() as cursor:
-            cursor.execute(prepared.sql, prepared.rebind(bound, changes))
-            return bool(cursor.rowcount)
+        return bool(prepared.execute_alone(prepared.bind(vars(row) | values)).count)
+
+    def repeat(self, bound: Sequence[Any], changes: Values) -> Work[bool]:
+        """Insert the row that was bound, with these changes, if the query finds one, and return whether."""
+        prepared = self.prepared()
+        outcome = yield prepared.call(prepared.rebind(bound, changes))
+        return bool(outcome.count)

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
+from database.together import Work
 from identity.core.tenant_statements import Select, number, text, uuid
 from oidc.applications import client_secrets
 from oidc.applications.client_secrets import StoredSecret
@@ -32,14 +33,14 @@ class KnownApplication:
     secret: StoredSecret | None
 
 
-def find_family(family_id: UUID, known: KnownApplication) -> FoundFamily | None:
+def find_family(family_id: UUID, known: KnownApplication) -> Work[FoundFamily | None]:
     """Return a family of the application. Its ``row.application`` is the known one.
 
     Return None if the application has another family, or if the application, its effective lifetimes or the
     secret have changed, or the secret has expired.
     """
     application, secret = known.row, known.secret
-    row = _choose(secret).first(
+    row = yield from _choose(secret).find(
         pk=family_id,
         application_id=application.pk,
         version=application.version,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from database import together
+from database.together import Work
 from identity.core import tenancy
 from identity.users.models import User
 from oidc.applications.models import Application
@@ -51,6 +53,11 @@ class Principal:
 
 
 def authenticate(token: str, *, with_names: bool = False) -> Principal:
+    """Do the work of ``find_principal``."""
+    return together.do(find_principal(token, with_names=with_names))
+
+
+def find_principal(token: str, *, with_names: bool = False) -> Work[Principal]:
     """Return the user and application of an access token of the active tenant, in one query.
 
     The order of checks: signature, expiry, application, user, family or session, revoked id; then, for
@@ -68,7 +75,7 @@ def authenticate(token: str, *, with_names: bool = False) -> Principal:
     check_times_and_issuer(parsed.claims)
     if parsed.claims.get("token_type") == "m2m":
         raise InvalidBearer("The access token speaks for an application, not for a user.")
-    user = _find_live_user(parsed, with_names=with_names)
+    user = yield from _find_live_user(parsed, with_names=with_names)
     return Principal(
         user,
         user.application_key,
@@ -99,7 +106,7 @@ def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
         raise InvalidBearer("The access token was issued by somebody else.")
 
 
-def _find_live_user(parsed: Parsed, *, with_names: bool) -> Any:
+def _find_live_user(parsed: Parsed, *, with_names: bool) -> Work[Any]:
     """Return the user of a token with the annotations of ``bearer_queries``.
 
     Raises:
@@ -107,7 +114,7 @@ def _find_live_user(parsed: Parsed, *, with_names: bool) -> Any:
 
     """
     try:
-        user: Any = bearer_queries.find_user(parsed, with_names=with_names)
+        user: Any = yield from bearer_queries.find_user(parsed, with_names=with_names)
     except bearer_queries.IncompleteToken as error:
         raise InvalidBearer(str(error)) from None
     claims = parsed.claims

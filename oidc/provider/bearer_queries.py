@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 
 from database import ids
+from database.together import Work
 from identity.core.tenant_statements import Select, text, uuid
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -34,7 +35,7 @@ class _UserQueries:
     by_session: Select[User]
 
 
-def find_user(parsed: Parsed, *, with_names: bool) -> User | None:
+def find_user(parsed: Parsed, *, with_names: bool) -> Work[User | None]:
     """Return the user of a token with the annotations of ``_annotate_users``, or None.
 
     ``with_names`` adds those of ``_annotate_names``, and the row of the tenant.
@@ -44,7 +45,7 @@ def find_user(parsed: Parsed, *, with_names: bool) -> User | None:
 
     """
     query, parameters = _bind(parsed, with_names=with_names)
-    return query.first_bound(parameters)
+    return (yield from query.find_bound(parameters))
 
 
 @lru_cache(maxsize=1024)

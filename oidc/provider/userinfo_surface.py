@@ -10,6 +10,7 @@ import orjson
 
 from audit import context
 from audit.client_address import get_address
+from database.together import Work
 from identity.http.answers import Answer
 from oidc.provider import bearer, tokens, userinfo
 from oidc.provider.errors import InsufficientScope
@@ -28,7 +29,7 @@ _JWT: Final = _JSON | {"Content-Type": "application/jwt"}
 _UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")
 
 
-def serve(environ: dict[str, Any], request_id: str) -> Answer | None:
+def serve(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:
     """Return what the view would return, or None if the view must answer.
 
     If the token is refused, the view gets the refusal in ``environ`` and raises it, so that the token is
@@ -40,13 +41,13 @@ def serve(environ: dict[str, Any], request_id: str) -> Answer | None:
     ip, user_agent = get_address(environ), environ.get("HTTP_USER_AGENT", "")
     try:
         with context.client(ip=ip, user_agent=user_agent, request_id=request_id):
-            return build_answer(token)
+            return (yield from build_answer(token))
     except (bearer.InvalidBearer, InsufficientScope) as refusal:
         environ[REFUSAL] = refusal
         return None
 
 
-def build_answer(token: str) -> Answer:
+def build_answer(token: str) -> Work[Answer]:
     """Return the claims about the user that an access token releases, as JSON or as a JWT.
 
     Raises:
@@ -54,7 +55,7 @@ def build_answer(token: str) -> Answer:
         InsufficientScope: the token lacks the scope ``openid``.
 
     """
-    principal = bearer.authenticate(token)
+    principal = yield from bearer.find_principal(token)
     claims = userinfo.build(principal)
     if not principal.userinfo_alg:
         return Answer(orjson.dumps(claims), _JSON)

@@ -83,6 +83,7 @@ def _note_route(environ: dict[str, Any]) -> Any:
 
 _surfaces: Any = import_module("config.surfaces")  # config.wsgi has prepared the apps that it needs
 _serve, _surfaces.serve = _surfaces.serve, _note_route
+_surfaces.find_together = lambda _: None  # each request is counted
 _remove, records._remove = records._remove, _remove_once
 _find, middleware._find = middleware._find, _find_uncounted
 wsgi._django = _Handler()

@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 
 from audit import context
 from audit.client_address import get_address
+from database.together import Work
 from identity.http.answers import Answer
 from oidc.grants import families
 from oidc.provider import client_authentication, custom_claims, errors, parameters, tokens
@@ -152,7 +153,7 @@ def make_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None
             refresh_plans.add(sent, granted)
 
 
-def repeat(environ: dict[str, Any], request_id: str) -> Answer | None:
+def repeat(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:
     """Answer a request by its plan, without the steps. Return None if it must pass all steps.
 
     ``environ`` is that of WSGI. The body can be read again.
@@ -164,9 +165,9 @@ def repeat(environ: dict[str, Any], request_id: str) -> Answer | None:
     ip, user_agent = get_address(environ), environ.get("HTTP_USER_AGENT", "")
     body: bytes | None = None
     if isinstance(plan, plans.IssuingPlan):
-        body = plans.issue(plan, sent, ip=ip, user_agent=user_agent, request_id=request_id)
+        body = yield from plans.issue(plan, sent, ip=ip, user_agent=user_agent, request_id=request_id)
     elif isinstance(plan, refresh_plans.RefreshPlan):
         with context.client(ip=ip, user_agent=user_agent, request_id=request_id):
-            granted = refresh_plans.grant(plan, sent)
+            granted = yield from refresh_plans.grant(plan, sent)
             body = orjson.dumps(_build_body(granted)) if granted else None
     return Answer(body, _HEADERS) if body else None

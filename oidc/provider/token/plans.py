@@ -20,6 +20,7 @@ from uuid import UUID
 
 from audit import log
 from database import ids
+from database.together import Work
 from identity.core.tenant_statements import ConditionalInsert
 from oidc.applications import client_secrets
 from oidc.keys import signing, usage
@@ -55,12 +56,14 @@ class IssuingPlan:
     answer_end: bytes
 
 
-def issue(plan: IssuingPlan, sent: SentRequest, *, ip: str, user_agent: str, request_id: str) -> bytes | None:
+def issue(
+    plan: IssuingPlan, sent: SentRequest, *, ip: str, user_agent: str, request_id: str
+) -> Work[bytes | None]:
     """Write the audit entry and return the body of the answer, or None if the plan is outdated."""
     issued_at = int(time.time())
     exp = issued_at + plan.lifetime
     entry = log.repeat(plan.entry, ip=ip, user_agent=user_agent, request_id=request_id, access_token_exp=exp)
-    if not (_reserve_key(plan, exp) and plan.insert.repeat(plan.parameters, entry)):
+    if not (_reserve_key(plan, exp) and (yield from plan.insert.repeat(plan.parameters, entry))):
         plan_store.delete(plan, sent)
         return None
     log.count_repeated(plan.entry)

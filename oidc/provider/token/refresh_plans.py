@@ -15,6 +15,7 @@ from typing import Final
 import orjson
 from django.db import IntegrityError
 
+from database.together import Work
 from oidc.applications import client_secrets
 from oidc.applications.models import Application
 from oidc.grants import families, known_applications
@@ -40,12 +41,12 @@ class RefreshPlan:
     known: KnownApplication
 
 
-def grant(plan: RefreshPlan, sent: SentRequest) -> Granted | None:
+def grant(plan: RefreshPlan, sent: SentRequest) -> Work[Granted | None]:
     """Rotate the family of a request, or return None if the request must pass all steps."""
     token = families.parse_token(sent.refresh_token)
     if token is None:
         return None
-    family = known_applications.find_family(token.family_id, plan.known)
+    family = yield from known_applications.find_family(token.family_id, plan.known)
     if family is None:
         plan_store.delete(plan, sent)
         return None
@@ -57,7 +58,7 @@ def grant(plan: RefreshPlan, sent: SentRequest) -> Granted | None:
         is_proven=plan.known.secret is not None,
     )
     try:
-        return refresh_token.grant_newest(client, presented)
+        return (yield from refresh_token.grant_newest(client, presented))
     except (OAuthError, IntegrityError, SigningKey.DoesNotExist):
         return None
 

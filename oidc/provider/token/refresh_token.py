@@ -7,6 +7,7 @@ from oauthlib.oauth2 import RefreshTokenGrant
 
 from audit.events import Event
 from audit.models import Entry
+from database.together import Work
 from oidc.grants import families
 from oidc.grants.families import FoundFamily, Outcome
 from oidc.grants.models import RefreshFamily
@@ -93,8 +94,10 @@ def handle(client: AuthenticatedClient) -> Granted:
     return Granted(context, newest, Repeatable(client, entry))
 
 
-def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Granted | None:
+def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Work[Granted | None]:
     """Rotate the family if its newest token was presented. Return None, with nothing written, otherwise.
+
+    It does not wait for another request that is changing the family.
 
     Raises:
         errors.OAuthError: as ``handle``. Nothing was written.
@@ -105,7 +108,7 @@ def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Granted | No
     if not token.family.is_live or token.generation != family.generation:
         return None
     context, entry = _decide(client, family)
-    return Granted(context, family) if families.advance(family, entry) else None
+    return Granted(context, family) if (yield from families.advance_if_free(family, entry)) else None
 
 
 def _decide(client: AuthenticatedClient, family: RefreshFamily) -> tuple[GrantContext, Entry]:

@@ -1,0 +1,83 @@
+"""Requests that arrive together, and are served together by one thread.
+
+While a thread serves requests of a route, others of this route wait, and are served together next. So the
+busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request that arrives
+alone is served at once.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from identity.http.answers import Answer
+
+_MOST: Final = 32  # requests in a batch
+_MOST_BATCHES: Final = 4  # of a route at once
+_PATIENCE: Final = 0.05  # seconds after which waiting requests no longer wait for a batch that takes long
+
+Request = tuple[Any, Any]  # what ``config.surfaces.serve_together`` gets
+Serve = Callable[[Sequence[Request]], list[Answer | None]]
+
+
+class Batches:
+    """The batches of one route."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, submit: Callable[..., Any], serve_together: Serve
+    ) -> None:
+        self._loop: Final = loop
+        self._submit: Final = submit
+        self._serve_together: Final = serve_together
+        self._waiting: Final[deque[tuple[Request, asyncio.Future[Answer | None]]]] = deque()
+        self._running = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, request: Request) -> "asyncio.Future[Answer | None]":
+        """Return the future answer to a request. It is None if the request must be served by itself."""
+        answer: asyncio.Future[Answer | None] = self._loop.create_future()
+        self._waiting.append((request, answer))
+        if not self._running:
+            self._start()
+        elif self._timer is None:
+            self._timer = self._loop.call_later(_PATIENCE, self._end_waiting)
+        return answer
+
+    def _end_waiting(self) -> None:
+        self._timer = None
+        if self._waiting and self._running < _MOST_BATCHES:
+            self._start()
+
+    def _start(self) -> None:
+        """Start a batch of those that wait."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        batch: list[tuple[Request, asyncio.Future[Answer | None]]] = []
+        while self._waiting and len(batch) < _MOST:
+            request, answer = self._waiting.popleft()
+            if not answer.done():  # its client has not left
+                batch.append((request, answer))
+        if batch:
+            self._running += 1
+            self._submit(self._serve, batch)
+        if self._waiting:
+            self._timer = self._loop.call_later(_PATIENCE, self._end_waiting)
+
+    def _serve(self, batch: Sequence[tuple[Request, "asyncio.Future[Answer | None]"]]) -> None:
+        """Serve a batch, in a thread."""
+        try:
+            answers = self._serve_together([request for request, _ in batch])
+        except Exception:  # noqa: BLE001 - each request fails in the same way when it is served by itself
+            answers = [None] * len(batch)
+        self._loop.call_soon_threadsafe(self._end, batch, answers)
+
+    def _end(
+        self, batch: Sequence[tuple[Request, "asyncio.Future[Answer | None]"]], answers: list[Answer | None]
+    ) -> None:
+        self._running -= 1
+        for (_, future), answer in zip(batch, answers, strict=True):
+            if not future.done():
+                future.set_result(answer)
+        if self._waiting and self._running < _MOST_BATCHES:
+            self._start()

@@ -1,0 +1,131 @@
+"""Statements of several requests, executed in one round trip and one transaction.
+
+``Work`` is a generator. It yields a ``Call`` for each statement that may be executed with those of others,
+and gets its ``Outcome``. Everything else that it does, it does at once.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The rows that a statement returned, and how many it returned or changed."""
+
+    rows: list[tuple[Any, ...]]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A statement with its parameters. ``execute`` executes it by itself.
+
+    Calls can be executed together only if none of them waits for a lock that another request holds:
+    otherwise two transactions, each with several calls, could wait for each other.
+    """
+
+    sql: str
+    parameters: Sequence[Any]
+    execute: Callable[[], Outcome]
+
+
+Work = Generator[Call, Outcome, R]
+
+
+class Undone(Exception):
+    """A call failed, so none of the calls that were executed together has changed anything."""
+
+
+def do(work: Work[R]) -> R:
+    """Do one piece of work, and return its result.
+
+    Raises:
+        Exception: what the work raised.
+
+    """
+    try:
+        call = next(work)
+        while True:
+            call = work.send(call.execute())
+    except StopIteration as end:
+        result: R = end.value
+        return result
+
+
+class Task(Generic[R]):
+    """One of several pieces of work, with context variables of its own."""
+
+    def __init__(self, work: Work[R]) -> None:
+        self._work: Final = work
+        self._context: Final = copy_context()
+        self._result: R
+        self._error: Exception | None = None
+        self.call: Call
+
+    def go_on(self, outcome: Outcome | Exception | None) -> bool:
+        """Continue until the next call. Return false if the work is done. ``outcome`` is None at the start.
+
+        Work whose call had an error can handle it.
+        """
+        step: Callable[[Any], Call] = self._work.throw if isinstance(outcome, Exception) else self._work.send
+        try:
+            self.call = self._context.run(step, outcome)
+        except StopIteration as end:
+            self._result = end.value
+            return False
+        except Exception as error:  # noqa: BLE001 - ``get_result`` raises it
+            self._error = error
+            return False
+        return True
+
+    def get_result(self) -> R:
+        """Return the result of the work.
+
+        Raises:
+            Undone: a call of this or of another work failed.
+            Exception: what the work raised.
+
+        """
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def do_together(works: Sequence[Work[R]]) -> list[Task[R]]:
+    """Do several pieces of work: the first calls of all of them, then the second ones, and so on.
+
+    What one piece of work raises does not concern the others. If a call fails, none of those that were
+    executed with it has changed anything, and ``Undone`` is raised in all of their work.
+    """
+    tasks = [Task(work) for work in works]
+    waiting = [task for task in tasks if task.go_on(None)]
+    while waiting:
+        outcomes = _execute([task.call for task in waiting])
+        waiting = [task for task, outcome in zip(waiting, outcomes, strict=True) if task.go_on(outcome)]
+    return tasks
+
+
+def _execute(calls: Sequence[Call]) -> Sequence[Outcome | Exception]:
+    """Execute the calls, and return the outcome or the error of each."""
+    database: Any = connections[DEFAULT_DB_ALIAS]
+    if len(calls) > 1 and hasattr(database, "execute_together"):
+        try:
+            executed: list[Outcome] | None = database.execute_together(calls)
+        except Exception as error:  # noqa: BLE001 - each request gets it
+            return [error] * len(calls)
+        if executed is not None:
+            return executed
+    return [_execute_one(call) for call in calls]
+
+
+def _execute_one(call: Call) -> Outcome | Exception:
+    try:
+        return call.execute()
+    except Exception as error:  # noqa: BLE001 - the request gets it
+        return error
