@@ -39,7 +39,7 @@ SERVED: Final = (
 
 Environ = dict[str, Any]
 # A function of the request and its id, called in the tenant of the request. None: Django must serve it.
-Surface = Callable[[Environ, str], Answer | None]
+Surface = Callable[[Environ, str], Work[Answer | None]]
 
 # A request for a document is unusual if it has one of these.
 _UNUSUAL: Final = (
@@ -56,7 +56,8 @@ _reads: Final[SharedReads[Answer]] = SharedReads()
 def _document(get: Callable[[], Answer]) -> Surface:
     """Return the surface of a public document, which requests that arrive together read together."""
 
-    def serve_document(environ: Environ, request_id: str) -> Answer | None:
+    def serve_document(environ: Environ, request_id: str) -> Work[Answer | None]:
+        yield from ()  # no statement can be executed with those of other requests
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or any(map(environ.get, _UNUSUAL)):
             return None
         document = _reads.get((tenancy.active(), get), get)
@@ -68,46 +69,45 @@ def _document(get: Callable[[], Answer]) -> Surface:
     return serve_document
 
 
-# Surfaces whose requests can be served together (see ``database.together``).
-TOGETHER: Final[dict[str, Callable[[Environ, str], Work[Answer | None]]]] = {
-    "oidc:token": endpoint.repeat,
-    "oidc:userinfo": userinfo_surface.serve,
-}
-DOCUMENTS: Final[dict[str, Surface]] = {
+SURFACES: Final[dict[str, Surface]] = {
     "oidc:jwks": _document(get_key_set),
     "oidc:discovery": _document(get_document),
     "oidc:discovery-below": _document(get_document),
     "oidc:metadata": _document(get_document),
+    "oidc:token": endpoint.repeat,
+    "oidc:userinfo": userinfo_surface.serve,
 }
+TOGETHER: Final = frozenset({"oidc:token", "oidc:userinfo"})  # served together with others of their route
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The route of a request that a surface may answer, and its tenant."""
+    """The surface of a request, the name of its route, and its tenant."""
 
     route: str
+    surface: Surface
     tenant: tenancy.ActiveTenant
 
 
 @cache
-def by_path() -> dict[str, str]:
-    """Return the routes of surfaces by path below the tenant."""
-    return {reverse(route): route for route in (*TOGETHER, *DOCUMENTS)}
+def by_path() -> dict[str, tuple[str, Surface]]:
+    """Return the surfaces, each with the name of its route, by path below the tenant."""
+    return {reverse(route): (route, surface) for route, surface in SURFACES.items()}
 
 
 def find(environ: Environ) -> Found | None:
-    """Return what a request asks for, or None if Django must serve it."""
+    """Return the surface that a request asks for, or None if Django must serve it."""
     prefix, path = tenants.split_prefix(tenants.put_prefix_first(environ.get("PATH_INFO", "")))
-    route = by_path().get(path)
-    if route is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(SERVED):
+    found = by_path().get(path)
+    if found is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(SERVED):
         return None
     # Django looks up a tenant that is not cached.
     tenant = tenants.get_cached(prefix.removeprefix("/t/")) if prefix else tenancy.DEFAULT
-    return Found(route, tenant) if tenant else None
+    return Found(*found, tenant) if tenant else None
 
 
 def find_together(environ: Environ) -> Found | None:
-    """Return what a request asks for, or None if it is not served together with others of its route."""
+    """Do what ``find`` does, but only for a request that can be served together with others of its route."""
     if is_arriving(environ["wsgi.input"]):
         return None
     found = find(environ)
@@ -157,10 +157,7 @@ def _connection() -> Iterator[None]:
 def _serve(environ: Environ, found: Found) -> Work[Answer | None]:
     started, request_id = time.perf_counter(), ids.new_text()
     with tenancy.using(found.tenant):
-        if surface := TOGETHER.get(found.route):
-            answer = yield from surface(environ, request_id)
-        else:
-            answer = DOCUMENTS[found.route](environ, request_id)
+        answer = yield from found.surface(environ, request_id)
     if answer is None:
         return None
     complete = dict(answer.headers)

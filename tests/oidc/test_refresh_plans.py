@@ -462,14 +462,14 @@ class TestRefreshesAtOnce:
             refresh.tokens = answers[0].json()
 
     def test_that_lose_the_race_write_nothing_by_the_plan(self, here, refresh, monkeypatch):
-        token, rotate = refresh.tokens["refresh_token"], families.advance
+        token, rotate = refresh.tokens["refresh_token"], families.advance_if_free
 
-        def overtaken(family: Any, entry: Any) -> bool:
-            monkeypatch.setattr(families, "advance", rotate)
+        def overtaken(family: Any, entry: Any) -> Any:
+            monkeypatch.setattr(families, "advance_if_free", rotate)
             assert refresh.client.refresh(token).status_code == 200
-            return rotate(family, entry)
+            return (yield from rotate(family, entry))
 
-        monkeypatch.setattr(families, "advance", overtaken)
+        monkeypatch.setattr(families, "advance_if_free", overtaken)
         before = len(entries_of(here, "Token.Refresh"))
 
         answer = refresh.send()

@@ -52,7 +52,7 @@ def answered(monkeypatch) -> list[bool]:
     answers: list[bool] = []
 
     def serve(environ: dict[str, Any], request_id: str) -> Any:
-        answer = userinfo_surface.serve(environ, request_id)
+        answer = yield from userinfo_surface.serve(environ, request_id)
         answers.append(answer is not None)
         return answer
 

@@ -17,14 +17,15 @@ def read(monkeypatch):
     """The tokens that were read. Each is a good one."""
     tokens: list[str] = []
 
-    def authenticate(token):
+    def find_principal(token):
+        yield from ()
         tokens.append(token)
         return SimpleNamespace(userinfo_alg="ES256" if token == "signed" else "", claims={"client_id": "x"})
 
     def sign(body, *, client_id, algorithm):
         return f"{body['sub']} {client_id} {algorithm}"
 
-    monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.authenticate", authenticate)
+    monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.find_principal", find_principal)
     monkeypatch.setattr("oidc.provider.userinfo_surface.userinfo.build", lambda _: {"sub": "somebody"})
     monkeypatch.setattr("oidc.provider.userinfo_surface.tokens.build_userinfo_token", sign)
     return tokens
