@@ -31,14 +31,18 @@ class Batches:
         self._serve_together: Final = serve_together
         self._waiting: Final[deque[tuple[Request, asyncio.Future[Answer | None]]]] = deque()
         self._running = 0
+        self._is_starting = False
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, request: Request) -> "asyncio.Future[Answer | None]":
         """Return the future answer to a request. It is None if the request must be served by itself."""
         answer: asyncio.Future[Answer | None] = self._loop.create_future()
         self._waiting.append((request, answer))
+        if self._is_starting:
+            return answer
         if not self._running:
-            self._start()
+            self._is_starting = True
+            self._loop.call_soon(self._start)  # with those that arrive at the same moment
         elif self._timer is None:
             self._timer = self._loop.call_later(_PATIENCE, self._end_waiting)
         return answer
@@ -50,6 +54,7 @@ class Batches:
 
     def _start(self) -> None:
         """Start a batch of those that wait."""
+        self._is_starting = False
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -34,6 +34,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._connections: Final[set[Connection]] = set()
         self._opening: Final[set[asyncio.Task[Any]]] = set()
         self._running = 0  # requests
+        self._most: Final[int] = self.cfg.worker_connections
         self._batches: Final[dict[str, Batches]] = {}  # by route
         # So slow clients with large bodies hold a quarter of the threads.
         self.large_bodies: Final = asyncio.Semaphore(self.cfg.threads // 4)
@@ -104,7 +105,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _is_full(self) -> bool:
         """Return whether there are too many connections, or too many requests, also of clients that left."""
-        return bool(max(len(self._connections), self._running) >= self.cfg.worker_connections)
+        return max(len(self._connections), self._running) >= self._most
 
     def _accept_one(self, listener: socket.socket) -> None:
         try:
