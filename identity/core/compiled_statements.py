@@ -54,12 +54,17 @@ class CompiledRows(CompiledStatement, Generic[M]):
         _replace_models(self.related)
         self.annotations: Final = list(compiler.annotation_col_map.items())
         self.loader: Final = Loader(queryset.model)
+        self.width: Final = len(compiler.select)
 
     def fetch(self, parameters: Sequence[Any]) -> list[M]:
         """Run the statement with what ``bind`` returned, and return the rows as instances."""
         with self.cursor() as cursor:
             cursor.execute(self.sql, parameters)
             rows = cursor.fetchall()
+        return self.load(rows)
+
+    def load(self, rows: Sequence[tuple[Any, ...]]) -> list[M]:
+        """Return rows of the database as instances."""
         converted = self.compiler.apply_converters(rows, self.converters) if self.converters else rows
         return [self._object(row) for row in converted]
 
@@ -76,6 +81,29 @@ def _replace_models(populators: list[Any]) -> None:
     for populator in populators:
         populator.model_cls = Loader(populator.model_cls)
         _replace_models(populator.related_populators)
+
+
+class CompiledTogether(CompiledStatement):
+    """Several compiled SELECTs as one, whose rows are side by side. Each returns at most one row."""
+
+    def __init__(self, parts: Sequence[CompiledRows[Any]], database: BaseDatabaseWrapper) -> None:
+        joins = [f"LEFT JOIN ({part.sql}) AS part_{number} ON 1 = 1" for number, part in enumerate(parts)]
+        sql = f"SELECT * FROM (SELECT 1) AS one {' '.join(joins)}"  # noqa: S608 - no outside value
+        super().__init__(sql, [param for part in parts for param in part.params], database)
+        self.parts: Final = parts
+
+    def fetch(self, values: Values) -> list[Any]:
+        """Run the statement, and return an instance for each SELECT, or None for one that found no row."""
+        with self.cursor() as cursor:
+            self.execute(cursor, values)
+            row = cursor.fetchone()
+        found, place = [], 1
+        for part in self.parts:
+            columns = row[place : place + part.width]
+            place += part.width
+            is_found = any(value is not None for value in columns)
+            found.append(part.load([columns])[0] if is_found else None)
+        return found
 
 
 class CompiledValues(CompiledStatement):

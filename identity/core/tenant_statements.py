@@ -13,7 +13,13 @@ from django.db.models.sql import DeleteQuery, UpdateQuery
 
 from database.statements import Insert, Parameter, Statement, Values, as_select
 from identity.core import tenancy
-from identity.core.compiled_statements import TENANT, CompiledRows, CompiledStatement, CompiledValues
+from identity.core.compiled_statements import (
+    TENANT,
+    CompiledRows,
+    CompiledStatement,
+    CompiledTogether,
+    CompiledValues,
+)
 
 M = TypeVar("M", bound=models.Model)
 
@@ -75,6 +81,22 @@ class Select(Statement[CompiledRows[M]]):
     def first_bound(self, parameters: Sequence[Any]) -> M | None:
         """Return the first row or None, for what ``bind`` returned."""
         return next(iter(self.prepared().fetch(parameters)), None)
+
+
+class SelectTogether(Statement[CompiledTogether]):
+    """Several queries as one statement. Each is for one row, and ends with ``[:1]``."""
+
+    def __init__(self, *selects: Select[Any]) -> None:
+        super().__init__()
+        self._selects: Final = selects
+
+    def prepare(self, database: BaseDatabaseWrapper) -> CompiledTogether:
+        """Compile the statement."""
+        return CompiledTogether([select.prepare(database) for select in self._selects], database)
+
+    def first(self, **values: object) -> list[Any]:
+        """Return the row of each query, or None for a query without one."""
+        return self.prepared().fetch(values)
 
 
 class SelectValues(Statement[CompiledValues]):

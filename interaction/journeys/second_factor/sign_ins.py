@@ -16,6 +16,7 @@ from identity.sessions.models import Session
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import people
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -88,7 +89,8 @@ Outcome = SignInResult | SecondFactorNeeded | Continued
 class Visit:
     """The browser of a sign-in: the hash of its cookie, its pending request, and its present session.
 
-    ``known`` is what its cookie of known users holds, and ``stored`` its pending sign-in, if it was read.
+    ``known`` is what its cookie of known users holds. For a second step, ``stored`` is its pending sign-in,
+    if there is one, and ``experience`` that of the tenant.
     """
 
     browser: str
@@ -96,6 +98,7 @@ class Visit:
     current: Session | None
     known: KnownUsers = NO_KNOWN_USERS
     stored: PendingSignIn | None = None
+    experience: SignInExperience | None = None
 
     @property
     def next_url(self) -> str:
