@@ -8,20 +8,9 @@ from django.db import connection, transaction
 from identity.factors.models import Authenticator
 from identity.sessions.models import Session
 from tests.support.factors import TOTP, enrol, half, signed_in, switch_on
-from tests.support.threads import wait_until
+from tests.support.threads import count_waiting, wait_until
 
 CONFIRM = "/api/my-account/confirm"
-
-
-def waiting():
-    """How many connections to this database wait for a row."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_clear_snapshot()")
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return cursor.fetchone()[0]
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
@@ -40,9 +29,9 @@ def test_a_step_up_and_a_sign_in_that_continues_its_session_do_not_deadlock(acme
         with acme.active(), transaction.atomic():
             Session.objects.select_for_update().get()
             step_up = pool.submit(browser.post, CONFIRM, json={"type": "Totp", "code": code})
-            assert wait_until(lambda: waiting() >= 1)
+            assert wait_until(lambda: count_waiting() >= 1)
             sign_in = pool.submit(other.post, TOTP, json={"code": code})
-            assert wait_until(lambda: waiting() >= 2)
+            assert wait_until(lambda: count_waiting() >= 2)
         answers = [step_up.result().status_code, sign_in.result().status_code]
 
     assert answers == [200, 401]
