@@ -29,15 +29,8 @@ PHONE = "PhoneVerificationCode"
 
 
 @pytest.fixture
-def email():
-    return codes.new_email()
-
-
-@pytest.fixture
-def user(acme, email):
-    """Somebody with a verified email, in a tenant that has all factors and can send."""
-    codes.reachable(switch_on(acme))
-    return acme.user(email=email, email_verified=True)
+def user(user_with_email):
+    return user_with_email
 
 
 def set_first_password(world, user, address, app=None):

@@ -7,7 +7,7 @@ import pytest
 from identity.factors.models import Authenticator, Passkey
 from identity.sessions.models import Session
 from identity.users.models import User
-from tests.support import audit_log, codes, factors, passkeys
+from tests.support import audit_log, codes, passkeys
 from tests.support.account import change, entries
 from tests.support.cast import PASSWORD
 from tests.support.factors import (

@@ -19,23 +19,17 @@ from tests.support.factors import (
     enrol,
     half,
     has_session,
-    switch_on,
 )
 
 RECOVER = "/api/interaction/mfa/recovery-code"
 
 
 @pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
-def app(acme, user):
-    switch_on(acme)
+def app(acme, app):
+    """The authenticator of the user, in a tenant in which browsers can be remembered."""
     with acme.active():
         experience.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
-    return enrol(acme, user)
+    return app
 
 
 def grant(world, user, app):

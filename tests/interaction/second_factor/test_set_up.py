@@ -28,11 +28,6 @@ from tests.support.factors import (
 
 
 @pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
 def strict(acme):
     """A tenant that lets nobody in without a second factor."""
     return switch_on(acme, "Totp", "BackupCode", policy="Mandatory")
