@@ -84,7 +84,7 @@ def _replace_models(populators: list[Any]) -> None:
 
 
 class CompiledTogether(CompiledStatement):
-    """Several compiled SELECTs as one, whose rows are side by side. Each returns at most one row."""
+    """Several compiled SELECTs as one, whose rows are joined without a condition."""
 
     def __init__(self, parts: Sequence[CompiledRows[Any]], database: BaseDatabaseWrapper) -> None:
         joins = [f"LEFT JOIN ({part.sql}) AS part_{number} ON 1 = 1" for number, part in enumerate(parts)]
@@ -92,11 +92,13 @@ class CompiledTogether(CompiledStatement):
         super().__init__(sql, [param for part in parts for param in part.params], database)
         self.parts: Final = parts
 
-    def fetch(self, values: Values) -> list[Any]:
-        """Run the statement, and return an instance for each SELECT, or None for one that found no row."""
+    def fetch(self, values: Values) -> list[list[Any]]:
+        """Run the statement. Each row has an instance for each SELECT, or None for one that found no row."""
         with self.cursor() as cursor:
             self.execute(cursor, values)
-            row = cursor.fetchone()
+            return [self._split(row) for row in cursor.fetchall()]
+
+    def _split(self, row: tuple[Any, ...]) -> list[Any]:
         found, place = [], 1
         for part in self.parts:
             columns = row[place : place + part.width]

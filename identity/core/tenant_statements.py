@@ -84,7 +84,7 @@ class Select(Statement[CompiledRows[M]]):
 
 
 class SelectTogether(Statement[CompiledTogether]):
-    """Several queries as one statement. Each is for one row, and ends with ``[:1]``."""
+    """Several queries as one statement. All but one are for one row, and end with ``[:1]``."""
 
     def __init__(self, *selects: Select[Any]) -> None:
         super().__init__()
@@ -94,8 +94,8 @@ class SelectTogether(Statement[CompiledTogether]):
         """Compile the statement."""
         return CompiledTogether([select.prepare(database) for select in self._selects], database)
 
-    def first(self, **values: object) -> list[Any]:
-        """Return the row of each query, or None for a query without one."""
+    def all(self, **values: object) -> list[list[Any]]:
+        """Return rows of one instance for each query, or None for a query that found none. There is a row."""
         return self.prepared().fetch(values)
 
 

@@ -1,5 +1,6 @@
 """Checking the code of a second factor, for a sign-in and for a confirmation."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -13,6 +14,7 @@ from database.chains import Chain
 from identity.factors import authenticators, backup_codes, locks, metrics, recovery
 from identity.factors.errors import FactorLocked, FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
+from identity.factors.models import Authenticator
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users.models import User
@@ -80,8 +82,17 @@ class CheckedCode:
             writes.then(lambda: metrics.count_proof(self.factor, is_right=True))
 
 
-def check(user: User, factor: FactorType, code: str, *, binding: str) -> CheckedCode:
+def check(
+    user: User,
+    factor: FactorType,
+    code: str,
+    *,
+    binding: str,
+    own: Iterable[Authenticator] | None = None,
+) -> CheckedCode:
     """Check a code of a user's second factor. ``binding`` is what a sent code is bound to.
+
+    ``own`` are the authenticators of the user, if they were read.
 
     It is used when ``succeed`` is called on the result. A code that was sent can only be entered once.
 
@@ -92,7 +103,7 @@ def check(user: User, factor: FactorType, code: str, *, binding: str) -> Checked
     """
     unused: UnusedCode | None
     if factor is FactorType.TOTP:
-        unused = authenticators.find_code(user, code)
+        unused = authenticators.find_code(user, code, own)
     elif factor is FactorType.BACKUP_CODE:
         unused = backup_codes.find_code(user, code)
     elif factor in KINDS:

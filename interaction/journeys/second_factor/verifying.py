@@ -52,7 +52,8 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
     step.check_usable(factor)
     try:
         with locks.code_attempt(step.user.pk) as attempt:
-            checked = checking.check(step.user, factor, code, binding=step.binding)
+            own = step.visit.authenticators if step.stored else None
+            checked = checking.check(step.user, factor, code, binding=step.binding, own=own)
             proof = Proofs((attempt, checked))
             result = finish(step, factor, Level.TWO, proof, remember=remember)
     except WrongFactor as error:
