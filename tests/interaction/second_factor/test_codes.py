@@ -21,7 +21,6 @@ from tests.support.factors import (
     give_backup_codes,
     half,
     has_session,
-    switch_on,
 )
 
 EMAIL = "EmailVerificationCode"
@@ -61,6 +60,18 @@ class TestBackupCodes:
 
         assert (second.status_code, second.json()["result"]) == (401, {"reason": "second_factor_wrong"})
         assert audit_log.last(acme, "BackupCode.Use").payload["remaining"] == 9
+
+    def test_one_is_not_used_up_by_a_sign_in_that_fails(self, acme, user, spare):
+        browser = acme.browser()
+        half(browser, user)
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(is_suspended=True)
+        refused = browser.post(BACKUP, json={"code": spare[0]})
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(is_suspended=False)
+
+        assert refused.status_code == 403
+        assert has_session(browser.post(BACKUP, json={"code": spare[0]}))
 
     def test_decision_M32_spaces_dashes_and_case_do_not_matter(self, acme, user, spare):
         browser = acme.browser()
