@@ -55,10 +55,11 @@ class CompiledRows(CompiledStatement, Generic[M]):
         _replace_models(self.related)
         self.annotations: Final = list(compiler.annotation_col_map.items())
         self.loader: Final = Loader(queryset.model)
+        self.width: Final = len(compiler.select)
 
     def fetch(self, parameters: Sequence[Any]) -> list[M]:
         """Run the statement with what ``bind`` returned, and return the rows as instances."""
-        return self.load(self.execute_alone(parameters))
+        return self.load(self.execute_alone(parameters).rows)
 
     def execute_alone(self, parameters: Sequence[Any]) -> Outcome:
         """Execute the statement with what ``bind`` returned, and read its rows."""
@@ -67,9 +68,8 @@ class CompiledRows(CompiledStatement, Generic[M]):
             rows = cursor.fetchall()
         return Outcome(rows, len(rows))
 
-    def load(self, outcome: Outcome) -> list[M]:
-        """Return the rows of an execution as instances."""
-        rows = outcome.rows
+    def load(self, rows: Sequence[tuple[Any, ...]]) -> list[M]:
+        """Return rows of the database as instances."""
         converted = self.compiler.apply_converters(rows, self.converters) if self.converters else rows
         return [self._object(row) for row in converted]
 
@@ -86,6 +86,31 @@ def _replace_models(populators: list[Any]) -> None:
     for populator in populators:
         populator.model_cls = Loader(populator.model_cls)
         _replace_models(populator.related_populators)
+
+
+class CompiledTogether(CompiledStatement):
+    """Several compiled SELECTs as one, whose rows are joined without a condition."""
+
+    def __init__(self, parts: Sequence[CompiledRows[Any]], database: BaseDatabaseWrapper) -> None:
+        joins = [f"LEFT JOIN ({part.sql}) AS part_{number} ON 1 = 1" for number, part in enumerate(parts)]
+        sql = f"SELECT * FROM (SELECT 1) AS one {' '.join(joins)}"  # noqa: S608 - no outside value
+        super().__init__(sql, [param for part in parts for param in part.params], database)
+        self.parts: Final = parts
+
+    def fetch(self, values: Values) -> list[list[Any]]:
+        """Run the statement. Each row has an instance for each SELECT, or None for one that found no row."""
+        with self.cursor() as cursor:
+            self.execute(cursor, values)
+            return [self._split(row) for row in cursor.fetchall()]
+
+    def _split(self, row: tuple[Any, ...]) -> list[Any]:
+        found, place = [], 1
+        for part in self.parts:
+            columns = row[place : place + part.width]
+            place += part.width
+            is_found = any(value is not None for value in columns)
+            found.append(part.load([columns])[0] if is_found else None)
+        return found
 
 
 class CompiledValues(CompiledStatement):

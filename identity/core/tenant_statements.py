@@ -14,7 +14,13 @@ from django.db.models.sql import DeleteQuery, UpdateQuery
 from database.statements import Insert, Parameter, Statement, Values, as_select
 from database.together import Work
 from identity.core import tenancy
-from identity.core.compiled_statements import TENANT, CompiledRows, CompiledStatement, CompiledValues
+from identity.core.compiled_statements import (
+    TENANT,
+    CompiledRows,
+    CompiledStatement,
+    CompiledTogether,
+    CompiledValues,
+)
 
 M = TypeVar("M", bound=models.Model)
 
@@ -81,7 +87,23 @@ class Select(Statement[CompiledRows[M]]):
         """Do what ``find`` does, for what ``bind`` returned."""
         prepared = self.prepared()
         outcome = yield prepared.call(parameters)
-        return next(iter(prepared.load(outcome)), None)
+        return next(iter(prepared.load(outcome.rows)), None)
+
+
+class SelectTogether(Statement[CompiledTogether]):
+    """Several queries as one statement. All but one are for one row, and end with ``[:1]``."""
+
+    def __init__(self, *selects: Select[Any]) -> None:
+        super().__init__()
+        self._selects: Final = selects
+
+    def prepare(self, database: BaseDatabaseWrapper) -> CompiledTogether:
+        """Compile the statement."""
+        return CompiledTogether([select.prepare(database) for select in self._selects], database)
+
+    def all(self, **values: object) -> list[list[Any]]:
+        """Return rows of one instance for each query, or None for a query that found none. There is a row."""
+        return self.prepared().fetch(values)
 
 
 class SelectValues(Statement[CompiledValues]):

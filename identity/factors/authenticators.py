@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from audit import log
@@ -31,9 +32,7 @@ _ENROLMENT_PURPOSE: Final = "enrolment of authenticators"
 _ENROLMENT_SECONDS: Final = 900
 _IMPORTED_LENGTH: Final = range(16, 65)
 
-_of_user: Final = Select(
-    lambda: Authenticator.objects.filter(user_id=uuid("user_id")).annotate(now=DatabaseNow()).order_by("pk")
-)
+_of_user: Final = Select(lambda: get_timed(user_id=uuid("user_id")))
 
 _use: Final = Update(
     lambda: Authenticator.objects.filter(pk=uuid("pk"), last_step__lt=number("step")),
@@ -139,15 +138,20 @@ class ValidCode:
         chain.add(_use, {"pk": self.authenticator.pk, "step": self.step}, refusal=WrongFactor)
 
 
-def find_code(user: User, code: str) -> ValidCode | None:
+def get_timed(**condition: object) -> QuerySet[Authenticator]:
+    """Return authenticators with the time of the database, which ``find_code`` needs."""
+    return Authenticator.objects.filter(**condition).annotate(now=DatabaseNow()).order_by("pk")
+
+
+def find_code(user: User, code: str, own: Iterable[Authenticator] | None = None) -> ValidCode | None:
     """Return a code with the user's authenticator that it is valid for, or None if it is wrong or was used.
 
-    The time is that of the database.
+    ``own`` are the authenticators of the user, if ``get_timed`` has read them.
     """
     digits = _digits(code)
     if len(digits) != totp.DIGITS:
         return None
-    for authenticator in _of_user.all(user_id=user.pk):
+    for authenticator in _of_user.all(user_id=user.pk) if own is None else own:
         secret, now = _secret_of(authenticator), getattr(authenticator, "now").timestamp()  # noqa: B009
         step = secret and totp.find_step(secret, digits, after=authenticator.last_step, now=now)
         if step:

@@ -2,6 +2,7 @@
 
 import base64
 import secrets
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -10,12 +11,15 @@ from django.db.models import Count, Max, Q
 
 from audit import log
 from audit.events import Event
+from database.chains import Chain
 from database.clock import DatabaseNow
 from identity.core.errors import Invalid
 from identity.encryption import keyring
+from identity.factors.errors import WrongFactor
 from identity.factors.models import Authenticator, BackupCode, Passkey
 from identity.users.factor_bits import BACKUP_CODE
 from identity.users.models import User
+from identity.users.notices import Notice, notify
 
 NUMBER: Final = 10
 FEW: Final = 2  # from here on, the person is told to make new ones
@@ -51,21 +55,39 @@ def renew(user: User) -> list[str]:
     return ["-".join(code[start : start + 4] for start in range(0, len(code), 4)) for code in codes]
 
 
-def use(user: User, code: str) -> int | None:
-    """Use a backup code and return how many are left, or None if it is not an unused code of this user.
+@dataclass(frozen=True, slots=True)
+class ValidCode:
+    """A backup code that its user has entered. It counts once."""
 
-    Spaces, dashes and case do not count. Of two concurrent requests, one uses the code.
-    """
+    user: User
+    stored: BackupCode
+
+    def use(self, chain: Chain) -> None:
+        """Use the code, and send the user a notice. Of two concurrent requests, one uses it.
+
+        Raises (when the chain runs):
+            WrongFactor: the code was used meanwhile.
+
+        """
+        chain.call(self._use)
+
+    def _use(self) -> None:
+        user = self.user
+        # Lock order: the user's row first. With the last code, a trigger changes it.
+        list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+        if not BackupCode.objects.filter(pk=self.stored.pk, used_at=None).update(used_at=DatabaseNow()):
+            raise WrongFactor
+        left = count(user)
+        log.record(Event.BACKUP_CODE_USE, user_id=user.pk, id=user.pk, remaining=left)
+        notify(user, Notice.BACKUP_CODE_USED, left=str(left))
+
+
+def find_code(user: User, code: str) -> ValidCode | None:
+    """Return a code if it is an unused backup code of the user. Spaces, dashes and case do not count."""
     typed = "".join(code.split()).replace("-", "").upper()
     unused = BackupCode.objects.filter(user=user, used_at=None)
-    for stored in unused:
-        if keyring.matches(typed, stored.digest, purpose=_PURPOSE):
-            if not unused.filter(pk=stored.pk).update(used_at=DatabaseNow()):
-                return None
-            left = count(user)
-            log.record(Event.BACKUP_CODE_USE, user_id=user.pk, id=user.pk, remaining=left)
-            return left
-    return None
+    matching = (row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE))
+    return next((ValidCode(user, row) for row in matching), None)
 
 
 def are_due(user: User, *, since: datetime) -> bool:

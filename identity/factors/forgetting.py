@@ -24,10 +24,8 @@ class NoSuchBrowser(ServiceError):
 def end_remembered(user: User) -> None:
     """Ask a user for the second factor again in every browser, in a transaction. The browsers stay known."""
     remembered = KnownBrowser.objects.filter(user=user).exclude(remembered_until=None)
-    if remembered.update(
-        remembered_at=None, remembered_until=None, remembered_epoch=None, remembered_level=None
-    ):
-        remembered_grants.end(user)
+    remembered.update(remembered_at=None, remembered_until=None, remembered_epoch=None, remembered_level=None)
+    remembered_grants.end(user)
 
 
 @transaction.atomic
@@ -51,8 +49,8 @@ def forget_all(user: User) -> None:
     """Forget all browsers of a user, also those that are merely known."""
     _lock(user)
     count, _ = KnownBrowser.objects.filter(user=user).delete()
+    remembered_grants.end(user)
     if count:
-        remembered_grants.end(user)
         log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, count=count)
 
 

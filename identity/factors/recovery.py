@@ -2,6 +2,7 @@
 
 import base64
 import secrets
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -10,8 +11,10 @@ from django.utils import timezone
 
 from audit import context, log
 from audit.events import Event
+from database.chains import Chain
 from database.clock import DatabaseNow, seconds_ahead
 from identity.encryption import keyring
+from identity.factors.errors import WrongFactor
 from identity.factors.models import RecoveryGrant
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -43,24 +46,33 @@ def issue(user: User, *, seconds: int = DEFAULT_SECONDS) -> tuple[str, datetime]
     return "-".join(code[start : start + 4] for start in range(0, len(code), 4)), grant.expires_at
 
 
-@transaction.atomic
-def redeem(user: User, code: str) -> bool:
-    """Use the recovery code of a user, and return whether it was right. The user gets a notice.
+@dataclass(frozen=True, slots=True)
+class ValidCode:
+    """A recovery code that its user has entered. It counts once."""
 
-    Spaces, dashes and case do not count. Of two concurrent requests, one uses the code.
-    """
-    grant = find(user, code)
-    if grant is None:
-        return False
-    if not RecoveryGrant.objects.filter(pk=grant.pk, used_at=None).update(used_at=timezone.now()):
-        return False
-    log.record(Event.USER_RECOVERY_CODE_USE, user_id=user.pk, id=user.pk, made_by=grant.made_by)
-    notify(user, Notice.RECOVERY_CODE_USED)
-    return True
+    user: User
+    grant: RecoveryGrant
+
+    def use(self, chain: Chain) -> None:
+        """Use the code, and send the user a notice. Of two concurrent requests, one uses it.
+
+        Raises (when the chain runs):
+            WrongFactor: the code was used meanwhile.
+
+        """
+        chain.call(self._use)
+
+    def _use(self) -> None:
+        user, grant = self.user, self.grant
+        if not RecoveryGrant.objects.filter(pk=grant.pk, used_at=None).update(used_at=timezone.now()):
+            raise WrongFactor
+        log.record(Event.USER_RECOVERY_CODE_USE, user_id=user.pk, id=user.pk, made_by=grant.made_by)
+        notify(user, Notice.RECOVERY_CODE_USED)
 
 
-def find(user: User, code: str) -> RecoveryGrant | None:
-    """Return the row of a recovery code of a user if the code is right. The code can still be used."""
+def find_code(user: User, code: str) -> ValidCode | None:
+    """Return a code if it is the recovery code of the user. Spaces, dashes and case do not count."""
     typed = "".join(code.split()).replace("-", "").upper()
     unused = RecoveryGrant.objects.filter(user=user, used_at=None, expires_at__gt=DatabaseNow())
-    return next((row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE)), None)
+    matching = (row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE))
+    return next((ValidCode(user, row) for row in matching), None)

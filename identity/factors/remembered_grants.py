@@ -15,6 +15,9 @@ def register(end: EndGrants) -> None:
 
 
 def end(user: User) -> None:
-    """End what remembered browsers of a user were granted because no second factor was asked for."""
+    """End what remembered browsers of a user were granted because no second factor was asked for.
+
+    Browsers beyond the limit have no row any more, but what they were granted remains until it is ended here.
+    """
     for end_grants in _ends:
         end_grants(user)

@@ -1,4 +1,7 @@
-"""The ways to sign in that a user has. Apps above register them, and the operators' site shows them."""
+"""The ways to sign in that a user has. Apps above register them, and the operators' site shows them.
+
+The last way that works is not removed.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,3 +40,8 @@ def get_ways(user: User) -> list[Way]:
     """Return the ways of a user, those that work first."""
     ways = [way for get in _sources for way in get(user)]
     return sorted(ways, key=lambda way: bool(way.problem))
+
+
+def has_way_in(user: User) -> bool:
+    """Return whether a user can sign in: in a way that is not switched off and has no other problem."""
+    return any(not way.problem for way in get_ways(user))

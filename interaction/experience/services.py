@@ -19,7 +19,7 @@ _LATER: Final[dict[str, dict[str, Any]]] = {
     "sign_up": default_sign_up(),
     **factor_settings.DEFAULTS,
 }
-_current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
+CURRENT: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
 
 
 def provision() -> None:
@@ -30,7 +30,7 @@ def provision() -> None:
 
 def current() -> SignInExperience:
     """Return the experience of the active tenant. Its ``tenant`` is loaded too."""
-    experience = _current.first()
+    experience = CURRENT.first()
     if experience is None:  # the tenant is being deleted
         raise SignInExperience.DoesNotExist
     return experience

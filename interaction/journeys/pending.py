@@ -95,12 +95,21 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
         if interaction:
             raise Expired
         return None
+    return read(row)
+
+
+def read(row: AuthorizationRequest) -> Pending:
+    """Return a stored request with its validated parameters.
+
+    Raises:
+        Expired: the application or its redirect URI changed meanwhile.
+
+    """
     try:
         valid = authorization.validate(
             parameters.decode(row.query), application=row.application, is_trial=row.is_test
         )
     except (Unanswerable, Refused):
-        # The application or its redirect URI changed meanwhile.
         requests.finish(row)
         raise Expired from None
     return Pending(row, valid)

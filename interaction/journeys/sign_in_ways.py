@@ -1,4 +1,4 @@
-"""The ways to sign in that a user has: passwords, codes and linked accounts, and what stops each."""
+"""The ways to sign in of a user: passwords, codes, linked accounts and passkeys, and what stops each."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,8 +6,10 @@ from typing import Final
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from identity.factors import passkeys
 from identity.operator_kit.panels import Link, link
 from identity.users import ownership
+from identity.users.factor_bits import FIRST_PASSKEY
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.sign_in_ways import Way
@@ -29,7 +31,12 @@ _NOT_ALLOWED: Final = _("The sign-in experience does not allow it.")
 def get_ways(user: User) -> list[Way]:
     """Return the ways of a user, without those for which the user has no identifier or linked account."""
     experience = experiences.current()
-    return [*_passwords(user, experience), *_codes(user, experience), *_linked_accounts(user)]
+    return [
+        *_passwords(user, experience),
+        *_codes(user, experience),
+        *_linked_accounts(user),
+        *_passkeys(user, experience),
+    ]
 
 
 def _passwords(user: User, experience: SignInExperience) -> Iterator[Way]:
@@ -73,6 +80,16 @@ def _linked_accounts(user: User) -> Iterator[Way]:
             "" if identity.connector_id in enabled else gettext("The provider has no enabled connector.")
         )
         yield Way(identity.provider_name, problem, connector_id=identity.connector_id)
+
+
+def _passkeys(user: User, experience: SignInExperience) -> Iterator[Way]:
+    # One that was made for another address is left out.
+    if not user.factors & FIRST_PASSKEY or not passkeys.can_sign_in(passkeys.usable(user)).exists():
+        return
+    if experience.has_passkey_sign_in:
+        yield Way(gettext("Passkey"))
+    else:
+        yield Way(gettext("Passkey"), str(_NOT_ALLOWED), link=_show(experience))
 
 
 def _show(experience: SignInExperience) -> Link:

@@ -19,13 +19,12 @@ from django.utils.translation import gettext_noop
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.operator_kit.extensions import Preview, register_previews
-from identity.users import sign_in_ways as ways_of_users
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
 from interaction.connectors.messages import Message
 from interaction.experience import drafts, message_templates
 from interaction.experience.models import SignInExperience
-from interaction.journeys import codes, notices, sign_in_ways
+from interaction.journeys import codes, notices
 from interaction.pages import (  # noqa: F401 - register themselves
     connector_sign_ins,
     connector_trials,
@@ -176,4 +175,3 @@ register_previews(
     Preview("text", _("Subject and plain text"), _render_text),
 )
 register_previews(drafts.TextMessage, Preview("text", _("Text message"), _render_text))
-ways_of_users.register(sign_in_ways.get_ways)

@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from database import chains
 from database.chains import Chain
@@ -19,21 +19,24 @@ from interaction.pending_sign_ins.models import PendingSignIn
 
 MOST_TRIES: Final = 10
 
-# A new password, a suspension of all sessions or a new owner increments the epoch, which ends it.
-_live: Final = Select(
-    lambda: (
-        PendingSignIn.objects.filter(
-            browser=text("browser"),
-            done_at=None,
-            tries__lt=MOST_TRIES,
-            expires_at__gt=DatabaseNow(),
-            user__epoch=F("epoch"),
-        )
-        .select_related("user")
-        .annotate(now=DatabaseNow())
-        .order_by("-created_at", "-pk")
+
+def get_newest() -> QuerySet[PendingSignIn]:
+    """Return the live sign-ins of the browser ``browser``, a parameter, with their users, the newest first.
+
+    A new password, a suspension of all sessions or a new owner increments the epoch, which ends a sign-in.
+    """
+    live = PendingSignIn.objects.filter(
+        browser=text("browser"),
+        done_at=None,
+        tries__lt=MOST_TRIES,
+        expires_at__gt=DatabaseNow(),
+        user__epoch=F("epoch"),
     )
-)
+    return live.select_related("user").order_by("-created_at", "-pk")
+
+
+NEWEST: Final = Select(lambda: get_newest()[:1])
+OF_REQUEST: Final = Select(lambda: get_newest().filter(request_id=uuid("request_id"))[:1])
 
 _insert: Final = Insert(
     PendingSignIn,
@@ -112,14 +115,6 @@ def store(  # noqa: PLR0913 - one parameter a column
     )
     _insert(pending)
     return pending
-
-
-def find(browser: str, request_id: UUID | None) -> PendingSignIn | None:
-    """Return the newest live sign-in of a browser, of this request if one is named, with its user."""
-    if not browser:
-        return None
-    rows = _live.all(browser=browser)
-    return next((row for row in rows if request_id in {None, row.request_id}), None)
 
 
 def count_try(pending: PendingSignIn) -> None:

@@ -13,6 +13,7 @@ from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.core.records import Gone
 from identity.sessions.models import Session
+from identity.users import sign_in_ways
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.connectors.models import Connector
@@ -156,20 +157,19 @@ def unlink(user: User, identity_id: UUID) -> None:
 
     Raises:
         Gone: the user has no such account.
-        LastSignInMethod: the user has no password and no other account.
+        LastSignInMethod: the user has no other way to sign in that works.
 
     """
     # Locked, so that two concurrent calls cannot unlink the last two accounts.
     locked = User.objects.select_for_update().filter(pk=user.pk).first()
-    identities = SocialIdentity.objects.filter(user=user)
-    identity = identities.filter(pk=identity_id).first()
+    identity = SocialIdentity.objects.filter(user=user, pk=identity_id).first()
     if locked is None or identity is None:
         raise Gone
-    if not locked.password and identities.count() == 1:
-        raise LastSignInMethod
     _record(Event.SOCIAL_IDENTITY_DELETE, identity)
     notify(locked, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
     identity.delete()
+    if not sign_in_ways.has_way_in(locked):
+        raise LastSignInMethod
 
 
 def _record(event: Event, identity: SocialIdentity) -> None:

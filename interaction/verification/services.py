@@ -9,9 +9,11 @@ from audit import log
 from audit.events import Event
 from audit.log import Attempt
 from audit.typed import TypedIdentifier
-from database import ids
+from database import chains, ids
+from database.chains import Chain
 from database.clock import DatabaseNow, seconds_ahead
 from identity.core.errors import ServiceError
+from identity.core.tenant_statements import Update, uuid
 from identity.encryption import keyring
 from identity.limits import rules
 from identity.limits import services as limits
@@ -25,6 +27,10 @@ from interaction.verification.texts import Brand, MessageTemplate
 _PURPOSE: Final = "verification codes"
 # Codes for these purposes go to existing users only.
 _FOR_ACCOUNTS = {Purpose.SIGN_IN, Purpose.FORGOT_PASSWORD, Purpose.SECOND_FACTOR}
+
+_spend: Final = Update(
+    lambda: VerificationCode.objects.filter(pk=uuid("pk")).proofs(), spent_at=DatabaseNow()
+)
 
 
 class SentTooOften(ServiceError):
@@ -214,15 +220,15 @@ def find_pending_code(*, purpose: Purpose, kind: Kind, browser: str) -> Verifica
     return codes.live().order_by("-created_at", "-pk").first()
 
 
-def spend(proof: VerificationCode, *, field: str = "identifier") -> None:
-    """Spend a proof. If the transaction is rolled back, the proof stays valid.
+def spend(proof: VerificationCode, *, field: str = "identifier", chain: Chain | None = None) -> None:
+    """Spend a proof, in the chain of the changes that it allows. If they are not made, it stays valid.
 
     Raises:
         NotVerified: it has expired or is already spent.
 
     """
-    if not VerificationCode.objects.filter(pk=proof.pk).proofs().update(spent_at=DatabaseNow()):
-        raise NotVerified(field)
+    with chains.joined(chain) as writes:
+        writes.add(_spend, {"pk": proof.pk}, refusal=lambda: NotVerified(field))
 
 
 def _typed_identifier(identifier: str) -> TypedIdentifier:

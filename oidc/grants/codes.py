@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
@@ -17,7 +18,7 @@ from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
-from oidc.grants import families, requests, revoked_tokens, token_columns
+from oidc.grants import families, remembered, requests, revoked_tokens, token_columns
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
@@ -132,17 +133,27 @@ def redeem(
     access_token_expires_at: datetime,
     entry: Entry,
 ) -> bool:
-    """Redeem a code and write the audit entry atomically. Return false if it was already redeemed."""
+    """Redeem a code and write the audit entry atomically. Return false if it was already redeemed.
+
+    A family counts as that of a remembered browser only if the browser was not forgotten meanwhile.
+    """
     facts = {
         "pk": code.pk,
         "family_id": family.pk if family else None,
         "access_token_id": access_token_id,
         "access_token_expires_at": access_token_expires_at,
     }
-    if not (_consume_for_family(facts, family, entry) if family else _consume(facts, entry)):
-        return False
-    log.count(entry)
-    return True
+    if family is None:
+        is_redeemed = _consume(facts, entry)
+    elif family.remembered:
+        with transaction.atomic():
+            family.remembered = remembered.is_remembered(code.session_id)
+            is_redeemed = _consume_for_family(facts, family, entry)
+    else:
+        is_redeemed = _consume_for_family(facts, family, entry)
+    if is_redeemed:
+        log.count(entry)
+    return is_redeemed
 
 
 def find_last_application(session: Session) -> Application | None:

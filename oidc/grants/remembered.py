@@ -1,5 +1,7 @@
 """Sessions and refresh families that began in a remembered browser."""
 
+from uuid import UUID
+
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants.models import RefreshFamily
@@ -13,3 +15,13 @@ def end(user: User) -> None:
     """
     Session.objects.filter(user=user, remembered=True).update(remembered=False)
     RefreshFamily.objects.filter(user=user, remembered=True).update(remembered=False)
+
+
+def is_remembered(session_id: UUID) -> bool:
+    """Return whether a session counts as that of a remembered browser, and lock its row for the transaction.
+
+    ``end`` changes the session first. So either this sees the change, or ``end`` waits and finds what the
+    transaction inserts.
+    """
+    session = Session.objects.select_for_update(no_key=True).filter(pk=session_id)
+    return bool(session.values_list("remembered", flat=True).first())

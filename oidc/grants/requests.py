@@ -28,14 +28,15 @@ def _of_browser() -> QuerySet[AuthorizationRequest]:
     return AuthorizationRequest.objects.filter(browser=text("browser")).order_by("-created_at", "-pk")
 
 
-def _unexpired() -> QuerySet[AuthorizationRequest]:
+def get_unexpired() -> QuerySet[AuthorizationRequest]:
+    """Return the requests of the browser ``browser``, a parameter, with applications, the newest first."""
     return _of_browser().filter(expires_at__gt=Now()).select_related("application")
 
 
 _insert: Final = Insert(AuthorizationRequest, expires_at=Now() + _LIFETIME)
 _excess: Final = Select(lambda: _of_browser().only("pk")[_MAX_PER_BROWSER : 2 * _MAX_PER_BROWSER])
-_newest: Final = Select(lambda: _unexpired()[:1])
-_by_id: Final = Select(lambda: _unexpired().filter(pk=uuid("pk"))[:1])
+_newest: Final = Select(lambda: get_unexpired()[:1])
+BY_ID: Final = Select(lambda: get_unexpired().filter(pk=uuid("pk"))[:1])
 _RECORD_SIGN_IN: Final = Update(
     lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")),
     session_id=uuid("session_id"),
@@ -97,12 +98,18 @@ def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest |
     if not browser:
         return None
     if request_id is not None:
-        found = _by_id.first(browser=browser, pk=request_id)
+        found = BY_ID.first(browser=browser, pk=request_id)
     else:
         found = _newest.first(browser=browser)
-    if found and found.is_test:
-        context.set_trial()
+    if found:
+        mark_trial(found)
     return found
+
+
+def mark_trial(request: AuthorizationRequest) -> None:
+    """Mark later audit entries of this HTTP request as a trial's, if the request is one."""
+    if request.is_test:
+        context.set_trial()
 
 
 def find_application(browser: str, request_id: UUID) -> Application | None:

@@ -20,6 +20,7 @@ from identity.core.tenant_statements import (
     ConditionalInsert,
     Delete,
     Select,
+    SelectTogether,
     SelectValues,
     Update,
     duration,
@@ -44,6 +45,7 @@ SESSIONS = Select(
         .annotate(age=Now() - F("auth_time"), next_epoch=F("epoch") + 1)
     )
 )
+TOGETHER = SelectTogether(BY_NAME, SESSIONS, Select(lambda: User.objects.order_by("-username_key")[:1]))
 COUNT = Update(lambda: User.objects.filter(pk=uuid("pk")), login_count=F("login_count") + number("more"))
 RENAME_ALL = Update(User.objects.all, name=text("name"))
 FORGET_ALL = Delete(Session.objects.all)
@@ -92,6 +94,22 @@ def test_related_rows_and_annotations_come_with_it(acme: World):
         assert found.next_epoch == user.epoch + 1
         assert timedelta() <= found.age < timedelta(minutes=1)
         assert SESSIONS.all(user_id=user.pk, after=started.expires_at) == []
+
+
+def test_several_queries_are_one_statement(acme: World, rival: World):
+    user, last = acme.user("a"), acme.user("b")
+    rival.user("z")
+    with acme.active():
+        started = [sessions.start(user, amr=["pwd"])[0] for _ in range(2)]
+        with CaptureQueriesContext(connections[DEFAULT_DB_ALIAS]) as captured:
+            rows = TOGETHER.all(key=user.username_key, user_id=user.pk, after=user.created_at)
+        assert len(captured) == 1
+        assert sorted(session.pk for _, session, _ in rows) == sorted(session.pk for session in started)
+        for first, session, second in rows:
+            assert facts(first) == facts(User.objects.get(pk=user.pk))
+            assert (session.user, session.amr, session.next_epoch) == (user, ["pwd"], user.epoch + 1)
+            assert facts(second) == facts(User.objects.get(pk=last.pk))
+        assert TOGETHER.all(key="nobody", user_id=last.pk, after=user.created_at) == [[None, None, last]]
 
 
 def some(world: World, number: int) -> list[User]:

@@ -13,7 +13,7 @@ from interaction.connectors.models import Connector
 from interaction.connectors.providers.base import Profile
 from interaction.social import services as identities
 from interaction.social.models import SocialIdentity
-from tests.support import social
+from tests.support import codes, passkeys, social
 from tests.support.cast import Browser, World, signed_in
 from tests.support.forms import form
 
@@ -108,6 +108,33 @@ def test_keeps_the_last_way_in(acme, provider):
 
     assert answer.status_code == 400
     assert "Set a password first" in answer.text
+    assert linked(acme) == 1
+
+
+def test_keeps_the_last_way_that_is_not_switched_off(acme, provider):
+    connector = connect(acme, provider.config)
+    browser, user = signed_in(acme)
+    identity = link(acme, user, connector)
+    codes.experience(acme, sign_in={"methods": []})
+
+    answer = send(browser, unlink=str(identity.pk))
+
+    assert answer.status_code == 400
+    assert linked(acme) == 1
+
+
+def test_a_passkey_is_a_way_only_where_users_can_sign_in_with_it(acme, provider):
+    passkeys.switch_on(acme)
+    connector = connect(acme, provider.config)
+    browser, user = signed_in(acme)
+    passkeys.enrol(acme, user, passkeys.device())
+    codes.experience(acme, sign_in={"methods": []})
+
+    allowed = send(browser, unlink=str(link(acme, user, connector).pk))
+    passkeys.switch_on(acme, sign_in=False)
+    refused = send(browser, unlink=str(link(acme, user, connector).pk))
+
+    assert (allowed.status_code, refused.status_code) == (303, 400)
     assert linked(acme) == 1
 
 

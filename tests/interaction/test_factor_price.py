@@ -4,7 +4,7 @@ from typing import Any
 
 from interaction.experience import services as experience
 from tests.support import factors, passkeys
-from tests.support.cast import PASSWORD, World
+from tests.support.cast import PASSWORD, World, query_of
 from tests.test_query_budgets import Inside, chained, cost
 
 # The experience and the user; the attempt, and then the user, the attempt again, the session and the audit
@@ -70,7 +70,7 @@ def test_decision_M36_a_browser_costs_two_statements_in_the_chain(acme):
     assert known == (WITHOUT[0] + 1, 1 + chained(5))
 
 
-def test_decision_M13_M64_a_second_step_costs_three_reads_and_one_transaction(acme):
+def test_decision_M13_M64_a_second_step_costs_one_read_the_attempt_and_one_transaction(acme):
     change(acme, "Totp", **OFF)
     user, inside = acme.user(), opened(acme)
     app = factors.enrol(acme, user)
@@ -80,18 +80,34 @@ def test_decision_M13_M64_a_second_step_costs_three_reads_and_one_transaction(ac
 
     # The attempts are counted twice, and what waits replaces the session.
     assert first == (3, 5)
-    # What waits, the experience and the authenticators; the attempt, and then the user, what waits, the
+    # What waits, with the experience and the authenticators; the attempt, and then the user, what waits, the
     # attempt again, the code, the session and the audit entry.
-    assert second == (3, 1 + chained(6))
+    assert second == (1, 1 + chained(6))
 
 
-def test_decision_M49_M64_the_next_step_costs_two_reads(acme):
+def test_decision_M13_M64_nor_does_the_request_of_an_application_cost_a_read(acme):
+    change(acme, "Totp", **OFF)
+    user, inside = acme.user(), opened(acme)
+    app = factors.enrol(acme, user)
+    asked = inside.get("/oidc/authorize", data=acme.application().request())
+    interaction = query_of(asked.headers["Location"])["interaction"]
+    body = {"identifier": user.username, "password": PASSWORD, "interaction": interaction}
+    inside.send("/api/interaction/sign-in", body)
+
+    next_step = cost(lambda: inside.get(factors.NEXT, data={"interaction": interaction}))
+    second = cost(lambda: inside.send(factors.TOTP, {"code": app.code(), "interaction": interaction}))
+
+    assert next_step == (1, 0)
+    assert second == (1, 1 + chained(7))
+
+
+def test_decision_M49_M64_the_next_step_costs_one_read(acme):
     change(acme, "Totp", "BackupCode", **OFF)
     user, inside = acme.user(), opened(acme)
     factors.enrol(acme, user)
     price(inside, user)
 
-    assert cost(lambda: inside.get(factors.NEXT)) == (2, 0)
+    assert cost(lambda: inside.get(factors.NEXT)) == (1, 0)
 
 
 def test_decision_M13_a_passkey_costs_no_read_more_than_it_needs(acme):

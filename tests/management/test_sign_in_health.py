@@ -22,7 +22,7 @@ from interaction.connectors import services as connectors
 from interaction.experience import services as experience
 from interaction.social.models import SocialIdentity
 from management.administrators.models import Administrator
-from tests.support import cast, codes
+from tests.support import cast, codes, passkeys
 from tests.support.admin_pages import operate
 from tests.support.cast import PASSWORD
 from tests.support.codes import new_email
@@ -98,6 +98,21 @@ class TestStates:
             "Can sign in Username and password, Code by email.",
             f"Email and password: does not work {NOT_ALLOWED} Show sign-in experience",
         ]
+
+    def test_a_passkey_is_a_way_to_sign_in(self, world, operator):
+        user = world.user()
+        passkeys.enrol(world, user, passkeys.device())
+
+        with_others = states_of(card_of(operator, user))
+        with world.active():
+            experience.change({"passkey_sign_in": {"enabled": True}})
+            User.objects.filter(pk=user.pk).update(password="")
+        alone = states_of(card_of(operator, user))
+        with world.active():
+            experience.change({"passkey_sign_in": {"enabled": False}})
+
+        assert with_others[1] == f"Passkey: does not work {NOT_ALLOWED} Show sign-in experience"
+        assert alone[0] == "Can sign in Passkey."
 
     def test_is_the_first_on_the_page(self, world, operator):
         page = text_of(operator.get(f"/admin/users/user/{world.user().pk}/change/"))

@@ -4,8 +4,10 @@ import time
 from typing import Any
 
 import httpx
+from django.db import transaction
 from django.utils import timezone
 
+from database import chains
 from identity.factors import authenticators, backup_codes, totp
 from identity.users.models import User
 from interaction.experience import services as experience
@@ -63,6 +65,13 @@ def enrol(world: World, user: User, *, two_step: bool = True) -> App:
 def give_backup_codes(world: World, user: User) -> list[str]:
     with world.active():
         return backup_codes.renew(user)
+
+
+def use_backup_code(user: User, code: str) -> None:
+    found = backup_codes.find_code(user, code)
+    assert found is not None
+    with transaction.atomic(), chains.joined(None) as chain:
+        found.use(chain)
 
 
 def half(browser: Browser, user: User, **fields: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
-from django.db import connections
+from django.db import connection, connections
 
 T = TypeVar("T")
 THOROUGH = os.environ.get("GATEHOUSE_THOROUGH") == "1"
@@ -32,6 +32,17 @@ def at_once(number: int, work: Callable[[int], T]) -> list[T]:
     with ThreadPoolExecutor(number) as pool:
         futures = [pool.submit(one, index) for index in range(number)]
     return [future.result() for future in futures]
+
+
+def count_waiting() -> int:
+    """How many connections to this database of PostgreSQL wait for a row."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return int(cursor.fetchone()[0])
 
 
 def wait_until(happened: Callable[[], bool]) -> bool:

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from database import ids
-from identity.factors import authenticators, backup_codes, forgetting, passkeys, services, settings_of_users
+from identity.factors import authenticators, backup_codes, forgetting, services, settings_of_users
 from identity.factors.errors import FactorError, FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
@@ -15,12 +15,11 @@ from identity.factors.policy import Policy
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
-from identity.users.factor_bits import FIRST_PASSKEY
+from identity.users import sign_in_ways
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys import sign_in_ways
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import (
     authenticator_setup,
@@ -163,7 +162,7 @@ def remove(session: Session, factor_id: str, *, password: str) -> None:
     policy = experiences.current().factor_policy
     with transaction.atomic():
         removed = services.remove(session.user, pk)
-        if removed is FactorType.WEBAUTHN and not _has_way_in(session.user):
+        if removed is FactorType.WEBAUTHN and not sign_in_ways.has_way_in(session.user):
             raise NoWayIn
         is_last = not _get_usable(session.user, policy)
         if is_last and demands.is_factor_required(session.user, policy):
@@ -183,13 +182,6 @@ def parse_id(factor_id: str) -> UUID:
     if pk is None:
         raise NoSuchFactor
     return pk
-
-
-def _has_way_in(user: User) -> bool:
-    """Return whether the user can still sign in: by another passkey, or in a way that is not switched off."""
-    if user.factors & FIRST_PASSKEY and passkeys.can_sign_in(passkeys.usable(user)).exists():
-        return True
-    return any(not way.problem for way in sign_in_ways.get_ways(user))
 
 
 def renew_backup_codes(session: Session, *, password: str) -> list[str]:

@@ -1,7 +1,9 @@
 """Checking the code of a second factor, for a sign-in and for a confirmation."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final, Protocol
 
 from django.db import transaction
 
@@ -10,9 +12,9 @@ from audit.events import Event
 from database import chains
 from database.chains import Chain
 from identity.factors import authenticators, backup_codes, locks, metrics, recovery
-from identity.factors.authenticators import ValidCode
 from identity.factors.errors import FactorLocked, FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
+from identity.factors.models import Authenticator
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users.models import User
@@ -20,7 +22,9 @@ from identity.users.notices import Notice, notify
 from interaction.journeys import codes
 from interaction.journeys.second_factor.people import KINDS
 from interaction.verification import services as verification
-from interaction.verification.models import Purpose
+from interaction.verification.models import Purpose, VerificationCode
+
+RECOVERY_CODE: Final = "RecoveryCode"
 
 
 def send(user: User, factor: FactorType, *, binding: str) -> int:
@@ -40,12 +44,30 @@ def send(user: User, factor: FactorType, *, binding: str) -> int:
     )
 
 
+class UnusedCode(Protocol):
+    """A valid code, which counts once."""
+
+    def use(self, chain: Chain) -> None:
+        """Store that the code is used, in the chain of the changes that it allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _EnteredProof:
+    """A code that was sent and entered."""
+
+    proof: VerificationCode
+
+    def use(self, chain: Chain) -> None:
+        """Store that the code is used."""
+        verification.spend(self.proof, chain=chain)
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedCode:
-    """A valid code of a second factor. ``unused`` is the code of an authenticator, which is not used yet."""
+    """A valid code of a second factor. ``unused`` is None if the code can be used again."""
 
-    factor: FactorType
-    unused: ValidCode | None
+    factor: str
+    unused: UnusedCode | None
 
     def succeed(self, chain: Chain | None = None) -> None:
         """Store that the code is used, in the chain of the changes that it allows.
@@ -60,43 +82,50 @@ class CheckedCode:
             writes.then(lambda: metrics.count_proof(self.factor, is_right=True))
 
 
-def check(user: User, factor: FactorType, code: str, *, binding: str) -> CheckedCode:
+def check(
+    user: User,
+    factor: FactorType,
+    code: str,
+    *,
+    binding: str,
+    own: Iterable[Authenticator] | None = None,
+) -> CheckedCode:
     """Check a code of a user's second factor. ``binding`` is what a sent code is bound to.
 
-    The code of an authenticator is used when ``succeed`` is called on the result. Any other code is used
-    here.
+    ``own`` are the authenticators of the user, if they were read.
+
+    It is used when ``succeed`` is called on the result. A code that was sent can only be entered once.
 
     Raises:
         WrongFactor: the code is wrong, was used before or has expired.
         FactorNotAllowed: the factor has no codes.
 
     """
-    unused = None
+    unused: UnusedCode | None
     if factor is FactorType.TOTP:
-        unused = authenticators.find_code(user, code)
-        is_right = unused is not None
+        unused = authenticators.find_code(user, code, own)
     elif factor is FactorType.BACKUP_CODE:
-        is_right = _use_backup_code(user, code)
+        unused = backup_codes.find_code(user, code)
     elif factor in KINDS:
-        is_right = _use_sent_code(user, factor, code, binding)
+        unused = _enter_sent_code(user, factor, code, binding)
     else:
         raise FactorNotAllowed
-    if not is_right:
+    if unused is None:
         raise WrongFactor
     return CheckedCode(factor, unused)
 
 
-def check_recovery_code(user: User, code: str, *, keep: bool = False) -> None:
-    """Use the recovery code of a user. With ``keep``, it is only compared, and can be used later.
+def check_recovery_code(user: User, code: str, *, keep: bool = False) -> CheckedCode:
+    """Check the recovery code of a user. With ``keep``, it is not used and can be entered again.
 
     Raises:
         WrongFactor: the code is wrong, was used before or has expired.
 
     """
-    is_right = recovery.find(user, code) is not None if keep else recovery.redeem(user, code)
-    if not is_right:
+    unused = recovery.find_code(user, code)
+    if unused is None:
         raise WrongFactor
-    metrics.count_proof("RecoveryCode", is_right=True)
+    return CheckedCode(RECOVERY_CODE, None if keep else unused)
 
 
 def record_failure(user: User, factor: str, error: WrongFactor) -> None:
@@ -111,16 +140,7 @@ def record_failure(user: User, factor: str, error: WrongFactor) -> None:
         notify(user, Notice.FACTOR_LOCKED)
 
 
-@transaction.atomic
-def _use_backup_code(user: User, code: str) -> bool:
-    left = backup_codes.use(user, code)
-    if left is None:
-        return False
-    notify(user, Notice.BACKUP_CODE_USED, left=str(left))
-    return True
-
-
-def _use_sent_code(user: User, factor: FactorType, code: str, binding: str) -> bool:
+def _enter_sent_code(user: User, factor: FactorType, code: str, binding: str) -> _EnteredProof | None:
     kind = KINDS[factor]
     try:
         proof = verification.verify(
@@ -130,7 +150,6 @@ def _use_sent_code(user: User, factor: FactorType, code: str, binding: str) -> b
             code=code,
             browser=binding,
         )
-        verification.spend(proof)
-    except (verification.WrongCode, verification.NotVerified):
-        return False
-    return not proof.is_outdated(user)
+    except verification.WrongCode:
+        return None
+    return None if proof.is_outdated(user) else _EnteredProof(proof)

@@ -95,10 +95,10 @@ def find(visit: Visit) -> Step:
 
     """
     request_id = visit.pending.row.pk if visit.pending else None
-    stored = visit.stored or pending_sign_ins.find(visit.browser, request_id)
+    stored = visit.stored
     if stored is None or stored.request_id != request_id:
         return _find_in_session(visit)
-    experience = experiences.current()
+    experience = visit.experience or experiences.current()
     sign_in, need = starting.judge(stored.user, sign_ins.read(stored), experience, visit)
     if need.is_nothing or _has_lost_factors(stored, need):  # the policy or the factors were changed
         raise pending_sign_ins.NothingPending
@@ -121,7 +121,7 @@ def _find_in_session(visit: Visit) -> Step:
     is_met = demands.is_target_met(request, session)
     if is_met and not demands.must_step_up(request, session, pending.row):
         raise pending_sign_ins.NothingPending
-    experience, sign_in = experiences.current(), sign_ins.of_session(session)
+    experience, sign_in = visit.experience or experiences.current(), sign_ins.of_session(session)
     need = starting.find_need(session.user, sign_in, experience, pending)
     if need.is_nothing:  # the user can prove nothing more: do not ask again for this request
         requests.record_wish_declined(pending.row)

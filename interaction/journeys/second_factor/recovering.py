@@ -1,10 +1,8 @@
 """A recovery code of an administrator as the first factor of a user who has no other one."""
 
-from django.db import transaction
-
 from audit import log
 from audit.events import Event
-from identity.factors import metrics, recovery
+from identity.factors import metrics
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.needed import Way
 from identity.factors.policy import ENROLABLE
@@ -14,9 +12,9 @@ from identity.users import credentials, identifiers, typed
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.second_factor import starting
-from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
-from interaction.journeys.second_factor.verifying import RECOVERY_CODE
+from interaction.journeys.second_factor import checking, starting
+from interaction.journeys.second_factor.checking import RECOVERY_CODE, CheckedCode
+from interaction.journeys.second_factor.sign_ins import Outcome, Proofs, SignIn, Visit
 from interaction.social.models import SocialIdentity
 
 
@@ -60,16 +58,15 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         user = _find(identifier)
         entry.set_identifier_known(user is not None)
         try:
-            with transaction.atomic():
-                recovered = _redeem(user, code)
-                return starting.go_on(
-                    recovered,
-                    SignIn(way=Way.RECOVERY, amr=[]),
-                    experience=experience,
-                    visit=visit,
-                    entry=entry,
-                    proof=attempt,
-                )
+            owner, checked = _check(user, code)
+            return starting.go_on(
+                owner,
+                SignIn(way=Way.RECOVERY, amr=[]),
+                experience=experience,
+                visit=visit,
+                entry=entry,
+                proof=Proofs((attempt, checked)),
+            )
         except credentials.InvalidCredentials:  # the user got a password concurrently
             raise WrongFactor from None
         except WrongFactor:
@@ -82,8 +79,8 @@ def _find(identifier: str) -> User | None:
     return User.objects.filter(**{f"{kind}_key": key}).first()
 
 
-def _redeem(user: User | None, code: str) -> User:
-    """Use the recovery code of a user without another first factor.
+def _check(user: User | None, code: str) -> tuple[User, CheckedCode]:
+    """Check the recovery code of a user without another first factor.
 
     For others it runs the same statements, so that the time does not reveal which users exist.
 
@@ -92,10 +89,10 @@ def _redeem(user: User | None, code: str) -> User:
 
     """
     owner = User() if user is None or _has_password_or_address(user) else user
-    if not recovery.redeem(owner, code) or has_other_way(owner):
+    checked = checking.check_recovery_code(owner, code)
+    if has_other_way(owner):
         raise WrongFactor
-    metrics.count_proof(RECOVERY_CODE, is_right=True)
-    return owner
+    return owner, checked
 
 
 def _has_password_or_address(user: User) -> bool:

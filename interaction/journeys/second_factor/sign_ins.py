@@ -1,5 +1,6 @@
 """What is known of a sign-in on its way to a session, and what comes of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -10,12 +11,14 @@ from database import chains
 from database.chains import Chain
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
+from identity.factors.models import Authenticator
 from identity.factors.needed import RISK, Need, Way
 from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
 from identity.sessions.models import Session
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import people
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -88,7 +91,9 @@ Outcome = SignInResult | SecondFactorNeeded | Continued
 class Visit:
     """The browser of a sign-in: the hash of its cookie, its pending request, and its present session.
 
-    ``known`` is what its cookie of known users holds, and ``stored`` its pending sign-in, if it was read.
+    ``known`` is what its cookie of known users holds. For a second step, ``stored`` is its pending sign-in,
+    if there is one, and ``experience`` that of the tenant. ``authenticators`` are those of the user who signs
+    in, if they were read.
     """
 
     browser: str
@@ -96,6 +101,8 @@ class Visit:
     current: Session | None
     known: KnownUsers = NO_KNOWN_USERS
     stored: PendingSignIn | None = None
+    experience: SignInExperience | None = None
+    authenticators: Sequence[Authenticator] | None = None
 
     @property
     def next_url(self) -> str:

@@ -22,10 +22,10 @@ from interaction.journeys.second_factor import (
     resetting,
     starting,
 )
+from interaction.journeys.second_factor.checking import RECOVERY_CODE
 from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, Proof, Proofs, SignInResult, Visit
 
-RECOVERY_CODE: Final = "RecoveryCode"
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
 _EVENTS: Final = {
     Way.PASSWORD: Event.SIGN_IN_PASSWORD,
@@ -52,7 +52,8 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
     step.check_usable(factor)
     try:
         with locks.code_attempt(step.user.pk) as attempt:
-            checked = checking.check(step.user, factor, code, binding=step.binding)
+            own = step.visit.authenticators if step.stored else None
+            checked = checking.check(step.user, factor, code, binding=step.binding, own=own)
             proof = Proofs((attempt, checked))
             result = finish(step, factor, Level.TWO, proof, remember=remember)
     except WrongFactor as error:
@@ -94,9 +95,10 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
     recovered = replace(step.sign_in, way=Way.RECOVERY)
     try:
         with locks.code_attempt(step.user.pk) as attempt:
-            checking.check_recovery_code(step.user, code, keep=step.is_reset)
+            checked = checking.check_recovery_code(step.user, code, keep=step.is_reset)
+            proof = Proofs((attempt, checked))
             if step.stored is not None and step.is_reset:
-                return resetting.allow(step.stored, visit, RECOVERY_CODE, attempt)
+                return resetting.allow(step.stored, visit, RECOVERY_CODE, proof)
             with finishing(step) as entry:
                 return starting.go_on(
                     step.user,
@@ -104,7 +106,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
                     experience=step.experience,
                     visit=visit,
                     entry=entry,
-                    proof=attempt,
+                    proof=proof,
                 )
     except WrongFactor as error:
         checking.record_failure(step.user, RECOVERY_CODE, error)
@@ -147,8 +149,7 @@ def finish(
         return _step_up(step, factor, level, proof)
     if step.is_reset:
         return resetting.allow(step.stored, step.visit, factor, proof)
-    if factor is FactorType.BACKUP_CODE or factor not in step.need.methods:
-        # A backup code may have been the last one, or the factor is new.
+    if factor not in step.need.methods:  # it is new
         step.user.refresh_from_db(fields=("factors", "two_step"))
     amr = add_methods(step.sign_in.amr, factor)
     reached = max(level, step.sign_in.level)

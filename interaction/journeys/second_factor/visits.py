@@ -1,30 +1,80 @@
 """The browser that makes the second step of a sign-in."""
 
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import QuerySet, Subquery
 from django.http import HttpRequest
 
 from database import ids
+from identity.core.tenant_statements import Select, SelectTogether
+from identity.factors import authenticators
+from identity.factors.kinds import FactorType
+from identity.factors.models import Authenticator
 from identity.sessions import cookies
+from interaction.experience import services as experiences
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
+from interaction.pending_sign_ins.models import PendingSignIn
+from oidc.grants import requests
+from oidc.grants.models import AuthorizationRequest
 
 
-def find(request: HttpRequest, interaction: str) -> Visit:
+def _get_request() -> QuerySet[AuthorizationRequest]:
+    newest = pending_sign_ins.get_newest().values("request_id")[:1]
+    return requests.get_unexpired().filter(pk=Subquery(newest))[:1]
+
+
+def _get_authenticators(pending: Select[PendingSignIn]) -> Select[Authenticator]:
+    return Select(lambda: authenticators.get_timed(user_id__in=pending.build().values("user_id")))
+
+
+# What a second step reads, in one statement: with a request, or for the newest sign-in of the browser.
+_NAMED: Final = (pending_sign_ins.OF_REQUEST, requests.BY_ID, experiences.CURRENT)
+_NEWEST: Final = (pending_sign_ins.NEWEST, Select(_get_request), experiences.CURRENT)
+_named: Final = SelectTogether(*_NAMED)
+_newest: Final = SelectTogether(*_NEWEST)
+_named_for_totp: Final = SelectTogether(*_NAMED, _get_authenticators(pending_sign_ins.OF_REQUEST))
+_newest_for_totp: Final = SelectTogether(*_NEWEST, _get_authenticators(pending_sign_ins.NEWEST))
+
+
+def find(request: HttpRequest, interaction: str, factor: FactorType | None = None) -> Visit:
     """Return the browser with the pending request that its sign-in belongs to.
 
-    Without ``interaction``, that is the request of the browser's newest pending sign-in.
+    Without ``interaction``, that is the request of the browser's newest pending sign-in. ``factor`` is what
+    the browser is about to prove, if that is known.
 
     Raises:
         pending.Expired: the browser has no pending request with this id.
 
     """
     browser, current = cookies.get_browser(request), cookies.current_session(request)
-    known, stored = cookies.get_known_users(request), None
-    if not interaction:
-        stored = pending_sign_ins.find(browser, None)
-        interaction = str(stored.request_id) if stored and stored.request_id else ""
-        if stored and not interaction:
-            return Visit(browser, None, current, known, stored)
-    elif ids.parse(interaction) is None:
+    known, request_id = cookies.get_known_users(request), ids.parse(interaction)
+    if interaction and (request_id is None or not browser):
         raise pending_requests.Expired
-    return Visit(browser, pending_requests.find(request, interaction), current, known, stored)
+    if not browser:
+        return Visit(browser, None, current, known)
+    rows = _read(browser, request_id, is_totp=factor is FactorType.TOTP)
+    stored, row, experience, *own = rows[0]
+    pending = None
+    if row is not None:
+        requests.mark_trial(row)
+        pending = pending_requests.read(row)
+    elif request_id or (stored and stored.request_id):
+        raise pending_requests.Expired
+    elif not stored:
+        pending = pending_requests.find(request, "")
+    found = [row[-1] for row in rows if row[-1] is not None] if own else None
+    return Visit(browser, pending, current, known, stored, experience, found)
+
+
+def _read(browser: str, request_id: UUID | None, *, is_totp: bool) -> list[list[Any]]:
+    """Return the pending sign-in, the authorization request and the experience; None for what is missing.
+
+    For a code of an authenticator, return a row with each authenticator of the user.
+    """
+    if request_id is None:
+        return (_newest_for_totp if is_totp else _newest).all(browser=browser)
+    statement = _named_for_totp if is_totp else _named
+    return statement.all(browser=browser, pk=request_id, request_id=request_id)

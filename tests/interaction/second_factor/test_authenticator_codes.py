@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 
 from identity.users.models import User
-from tests.support import audit_log, codes, factors
+from tests.support import audit_log, factors
 from tests.support.factors import (
     BACKUP,
     NEXT,
@@ -20,10 +20,8 @@ from tests.support.threads import at_once
 
 
 @pytest.fixture
-def user(acme):
-    """Somebody with a verified email, in a tenant that has all factors and can send."""
-    codes.reachable(switch_on(acme))
-    return acme.user(email=codes.new_email(), email_verified=True)
+def user(user_with_email):
+    return user_with_email
 
 
 class TestTotp:

@@ -21,7 +21,6 @@ from tests.support.factors import (
     give_backup_codes,
     half,
     has_session,
-    switch_on,
 )
 
 EMAIL = "EmailVerificationCode"
@@ -29,15 +28,8 @@ PHONE = "PhoneVerificationCode"
 
 
 @pytest.fixture
-def email():
-    return codes.new_email()
-
-
-@pytest.fixture
-def user(acme, email):
-    """Somebody with a verified email, in a tenant that has all factors and can send."""
-    codes.reachable(switch_on(acme))
-    return acme.user(email=email, email_verified=True)
+def user(user_with_email):
+    return user_with_email
 
 
 def set_first_password(world, user, address, app=None):
@@ -68,6 +60,18 @@ class TestBackupCodes:
 
         assert (second.status_code, second.json()["result"]) == (401, {"reason": "second_factor_wrong"})
         assert audit_log.last(acme, "BackupCode.Use").payload["remaining"] == 9
+
+    def test_one_is_not_used_up_by_a_sign_in_that_fails(self, acme, user, spare):
+        browser = acme.browser()
+        half(browser, user)
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(is_suspended=True)
+        refused = browser.post(BACKUP, json={"code": spare[0]})
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(is_suspended=False)
+
+        assert refused.status_code == 403
+        assert has_session(browser.post(BACKUP, json={"code": spare[0]}))
 
     def test_decision_M32_spaces_dashes_and_case_do_not_matter(self, acme, user, spare):
         browser = acme.browser()

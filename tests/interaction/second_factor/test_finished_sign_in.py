@@ -19,18 +19,6 @@ from tests.support.factors import (
 from tests.test_query_budgets import Inside
 
 
-@pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
-def app(acme, user):
-    """The authenticator of the user, in a tenant that has them."""
-    switch_on(acme)
-    return enrol(acme, user)
-
-
 class TestTheSession:
     @pytest.fixture
     def entries_at_the_end(self, acme, monkeypatch):

@@ -38,20 +38,8 @@ RECOVER = "/api/interaction/mfa/recovery-code"
 
 
 @pytest.fixture
-def email():
-    return new_email()
-
-
-@pytest.fixture
-def user(acme, email):
-    codes.reachable(acme)
-    switch_on(acme)
-    return acme.user(email=email, email_verified=True)
-
-
-@pytest.fixture
-def app(acme, user):
-    return enrol(acme, user)
+def user(user_with_email):
+    return user_with_email
 
 
 def reset(browser, email, password=NEW, **fields):

@@ -28,16 +28,10 @@ from tests.support.factors import (
 
 
 @pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
-def app(acme, user):
+def app(acme, app):
     """The authenticator of the user, in a tenant in which browsers can be remembered."""
-    switch_on(acme)
     trust(acme)
-    return enrol(acme, user)
+    return app
 
 
 def change_password(acme, user):

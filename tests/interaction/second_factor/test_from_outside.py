@@ -34,11 +34,6 @@ def admin(reachable):
 
 
 @pytest.fixture
-def email():
-    return codes.new_email()
-
-
-@pytest.fixture
 def user(reachable, admin, email):
     return reachable.user(email=email, email_verified=True)
 

@@ -29,18 +29,6 @@ from tests.support.factors import (
 from tests.test_query_budgets import Inside
 
 
-@pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
-def app(acme, user):
-    """The authenticator of the user, in a tenant that has them."""
-    switch_on(acme)
-    return enrol(acme, user)
-
-
 class TestThePower:
     def test_case_MT1_a_half_sign_in_opens_nothing(self, acme, user, app):
         client, browser = acme.application(), acme.browser()

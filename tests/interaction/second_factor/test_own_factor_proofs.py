@@ -18,7 +18,7 @@ from tests.interaction.second_factor.test_own_factors import (
     rename,
     send,
 )
-from tests.support import codes, factors, passkeys
+from tests.support import codes, passkeys
 from tests.support.account import age_sign_in, change
 from tests.support.cast import PASSWORD
 from tests.support.factors import (
@@ -29,24 +29,6 @@ from tests.support.factors import (
     signed_in,
 )
 from tests.support.management import refusal_of, result_of
-
-
-@pytest.fixture
-def tenant(acme):
-    return passkeys.switch_on(acme, *factors.ALL, "WebAuthn")
-
-
-@pytest.fixture
-def user(tenant):
-    return tenant.user()
-
-
-@pytest.fixture
-def browser(tenant, user):
-    """A browser in which a user without factors signed in a moment ago."""
-    opened = tenant.browser()
-    assert has_session(opened.sign_in(user))
-    return opened
 
 
 def age(world, by=timedelta(minutes=6)):

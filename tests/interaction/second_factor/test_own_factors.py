@@ -7,7 +7,7 @@ import pytest
 from identity.factors.models import Authenticator, Passkey
 from identity.sessions.models import Session
 from identity.users.models import User
-from tests.support import audit_log, codes, factors, passkeys
+from tests.support import audit_log, codes, passkeys
 from tests.support.account import change, entries
 from tests.support.cast import PASSWORD
 from tests.support.factors import (
@@ -25,24 +25,6 @@ FACTORS = "/api/my-account/mfa-verifications"
 SETTINGS = "/api/my-account/mfa-settings"
 CONFIRM = "/api/my-account/confirm"
 NOBODY = str(uuid4())
-
-
-@pytest.fixture
-def tenant(acme):
-    return passkeys.switch_on(acme, *factors.ALL, "WebAuthn")
-
-
-@pytest.fixture
-def user(tenant):
-    return tenant.user()
-
-
-@pytest.fixture
-def browser(tenant, user):
-    """A browser in which a user without factors signed in a moment ago."""
-    opened = tenant.browser()
-    assert has_session(opened.sign_in(user))
-    return opened
 
 
 def send(browser, method, path, body=None, **headers):
@@ -247,6 +229,15 @@ class TestChanging:
 
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "no_way_in"})
         assert [factor["id"] for factor in listed(browser)] == [key["id"]]
+
+    def test_decision_M45_nor_is_another_passkey_where_passkeys_do_not_sign_in(self, tenant, browser):
+        keys = [result_of(add_passkey(browser, passkeys.device())) for _ in range(2)]
+        codes.experience(tenant, sign_in={"methods": []}, passkey_sign_in={"enabled": False})
+
+        answer = remove(browser, keys[0]["id"])
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "no_way_in"})
+        assert len(listed(browser)) == 2
 
     def test_a_factor_of_another_user_or_tenant_is_unknown(self, tenant, rival, browser):
         passkeys.switch_on(rival, "Totp", "WebAuthn")

@@ -1,7 +1,5 @@
 """The pages of the second step, as a browser without scripts sees them."""
 
-import pytest
-
 from identity.factors.models import BackupCode
 from identity.users.models import User
 from tests.support import codes, factors
@@ -14,11 +12,6 @@ PATHS = (
     *("/sign-in/second-factor", "/sign-in/set-up", "/sign-in/backup-codes"),
     *("/sign-in/recovery", "/confirm"),
 )
-
-
-@pytest.fixture
-def user(acme):
-    return acme.user()
 
 
 def first_step(browser, user, path="/sign-in"):

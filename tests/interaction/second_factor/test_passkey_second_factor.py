@@ -26,11 +26,6 @@ from tests.support.passkeys import (
 
 
 @pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
 def key(acme, user):
     """A security key of the user, in a tenant that has them."""
     switch_on(acme, "WebAuthn", "Totp", sign_in=False)

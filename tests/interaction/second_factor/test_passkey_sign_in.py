@@ -21,11 +21,6 @@ REFUSED = {"code": 401, "message": "the passkey was not accepted", "result": {"r
 
 
 @pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
 def phone(acme, user):
     """A device with a passkey of the user, in a tenant that has them."""
     switch_on(acme)

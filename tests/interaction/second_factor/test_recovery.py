@@ -35,16 +35,6 @@ def user(acme):
     return acme.user()
 
 
-@pytest.fixture
-def app(acme, user):
-    return enrol(acme, user)
-
-
-@pytest.fixture
-def admin(acme):
-    return management.superuser(acme)
-
-
 def issue(admin, user, **fields):
     answer = admin.post(f"/users/{user.pk}/recovery-codes", **fields)
     result = result_of(answer)

@@ -48,11 +48,6 @@ def user(acme):
     return user
 
 
-@pytest.fixture
-def admin(acme):
-    return management.superuser(acme)
-
-
 def issue(admin, user):
     return result_of(admin.post(f"/users/{user.pk}/recovery-codes"))["code"]
 

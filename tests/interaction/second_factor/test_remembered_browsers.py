@@ -46,16 +46,10 @@ def trust(world, *, days=30, is_on=True):
 
 
 @pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
-def app(acme, user):
+def app(acme, app):
     """The authenticator of the user, in a tenant in which browsers can be remembered."""
-    switch_on(acme)
     trust(acme)
-    return enrol(acme, user)
+    return app
 
 
 def remembering(world, user, app):

@@ -1,8 +1,12 @@
 """What ends when the remembered browsers of a user are forgotten: what they were granted with one factor."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from identity.factors import browsers, forgetting, recovery, services
+from identity.factors.models import KnownBrowser
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.experience import services as experience
@@ -15,23 +19,17 @@ from tests.support.factors import (
     enrol,
     half,
     has_session,
-    switch_on,
 )
 
 RECOVER = "/api/interaction/mfa/recovery-code"
 
 
 @pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
-def app(acme, user):
-    switch_on(acme)
+def app(acme, app):
+    """The authenticator of the user, in a tenant in which browsers can be remembered."""
     with acme.active():
         experience.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
-    return enrol(acme, user)
+    return app
 
 
 def grant(world, user, app):
@@ -93,3 +91,31 @@ def test_decision_M35_what_remembered_browsers_were_granted_ends(acme, user, app
 
     assert counts(acme, user) == (0, 0)
     assert counts(acme, other) == (1, 1)
+
+
+@pytest.mark.parametrize("end", [forget_all, remove_a_factor], ids=lambda end: end.__name__)
+def test_decision_M35_also_of_a_browser_beyond_the_limit(acme, user, app, end):
+    grant(acme, user, app)
+    with acme.active():
+        (oldest,) = KnownBrowser.objects.exclude(remembered_until=None)
+        seen = {"first_seen_at": timezone.now(), "last_seen_at": timezone.now() + timedelta(hours=1)}
+        KnownBrowser.objects.bulk_create(
+            KnownBrowser(user=user, token_hash=f"{number:064}", **seen) for number in range(browsers.MOST)
+        )
+    half(browser := acme.browser(), user)
+    assert has_session(browser.post(TOTP, json={"code": app.code()}))
+    with acme.active():
+        assert KnownBrowser.objects.filter(user=user).count() == browsers.MOST
+        assert not KnownBrowser.objects.filter(pk=oldest.pk).exists()
+        end(acme, User.objects.get(pk=user.pk), app)
+
+    assert counts(acme, user) == (0, 0)
+
+
+def test_decision_M35_also_if_no_browser_is_known_any_more(acme, user, app):
+    grant(acme, user, app)
+    with acme.active():
+        KnownBrowser.objects.filter(user=user).delete()
+        forget_all(acme, user, app)
+
+    assert counts(acme, user) == (0, 0)

@@ -43,11 +43,6 @@ def sign_in(browser, user, app, **fields):
 
 
 @pytest.fixture
-def user(acme):
-    return acme.user()
-
-
-@pytest.fixture
 def app(acme, user):
     """The authenticator of a user who is asked for it only if a sign-in is unusual."""
     return enrol(switch_on(acme), user, two_step=False)

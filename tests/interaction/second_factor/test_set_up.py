@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from identity.factors import backup_codes
 from identity.factors.models import Authenticator, BackupCode
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -26,11 +25,6 @@ from tests.support.factors import (
     is_signed_in,
     switch_on,
 )
-
-
-@pytest.fixture
-def user(acme):
-    return acme.user()
 
 
 @pytest.fixture
@@ -132,7 +126,7 @@ class TestMandatory:
         own = factors.give_backup_codes(strict, user)
         with strict.active():
             for code in own[left + 1 :]:
-                backup_codes.use(user, code)
+                factors.use_backup_code(user, code)
             BackupCode.objects.exclude(used_at=None).update(used_at=timezone.now() - timedelta(minutes=6))
         browser = strict.browser()
         half(browser, user)

@@ -7,42 +7,29 @@ from django.db import connection, transaction
 
 from identity.factors.models import Authenticator
 from identity.sessions.models import Session
-from tests.support.factors import TOTP, enrol, half, signed_in, switch_on
-from tests.support.threads import wait_until
+from tests.support.factors import BACKUP, TOTP, give_backup_codes, half, signed_in
+from tests.support.threads import count_waiting, wait_until
 
 CONFIRM = "/api/my-account/confirm"
 
 
-def waiting():
-    """How many connections to this database wait for a row."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_clear_snapshot()")
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return cursor.fetchone()[0]
-
-
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
-def test_a_step_up_and_a_sign_in_that_continues_its_session_do_not_deadlock(acme):
-    switch_on(acme)
-    user = acme.user()
-    app = enrol(acme, user)
+@pytest.mark.parametrize(("kind", "path"), [("Totp", TOTP), ("BackupCode", BACKUP)])
+def test_a_step_up_and_a_sign_in_that_continues_its_session_do_not_deadlock(acme, user, app, kind, path):
     browser, other = signed_in(acme, user, app), acme.browser()
     other.http.cookies.update(browser.http.cookies)
     half(other, user)
     with acme.active():
         Authenticator.objects.update(last_step=0)
-    code = app.code()
+    code = app.code() if kind == "Totp" else give_backup_codes(acme, user)[0]
 
     with ThreadPoolExecutor(2) as pool:
         with acme.active(), transaction.atomic():
             Session.objects.select_for_update().get()
-            step_up = pool.submit(browser.post, CONFIRM, json={"type": "Totp", "code": code})
-            assert wait_until(lambda: waiting() >= 1)
-            sign_in = pool.submit(other.post, TOTP, json={"code": code})
-            assert wait_until(lambda: waiting() >= 2)
+            step_up = pool.submit(browser.post, CONFIRM, json={"type": kind, "code": code})
+            assert wait_until(lambda: count_waiting() >= 1)
+            sign_in = pool.submit(other.post, path, json={"code": code})
+            assert wait_until(lambda: count_waiting() >= 2)
         answers = [step_up.result().status_code, sign_in.result().status_code]
 
     assert answers == [200, 401]

@@ -217,6 +217,9 @@ class TestAccount:
             with pytest.raises(Gone):
                 identities.unlink(acme.user(), mine.pk)
             credentials.set_password(user, PASSWORD)
+            with pytest.raises(identities.LastSignInMethod):  # a password needs an identifier
+                identities.unlink(user, mine.pk)
+            User.objects.filter(pk=user.pk).update(username="ada", username_key="ada")
             identities.unlink(user, mine.pk)
             with pytest.raises(ServiceError):
                 identities.unlink(user, mine.pk)

@@ -1,15 +1,18 @@
 """Authorization codes: whose they are, which are live, and that each is redeemed once."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 from django.db.models import F
 
 from audit import log
 from audit.events import Event
 from audit.metrics import ENTRIES
 from database import ids
+from identity.factors import forgetting
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants import codes, families
@@ -17,6 +20,7 @@ from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshF
 from tests.support import cast
 from tests.support.audit_log import entries
 from tests.support.grant_rows import SOON, new_code, new_family, new_session
+from tests.support.threads import count_waiting, wait_until
 
 PAST = datetime.now(UTC) - timedelta(minutes=1)
 EXPIRY = datetime.now(UTC) + SOON
@@ -196,6 +200,52 @@ class TestRedeem:
 
         with acme.active():
             assert AuthorizationCode.objects.filter(consumed_at=None).count() == 1
+
+
+class TestRememberedBrowser:
+    @pytest.fixture
+    def row(self, acme, session, issue, find):
+        """A code of a session in which no second factor was asked for, as the token endpoint reads it."""
+        with acme.active():
+            Session.objects.filter(pk=session.pk).update(remembered=True)
+        session.remembered = True
+        return find(issue()).row
+
+    def has_remembered_family(self, acme):
+        with acme.active():
+            return RefreshFamily.objects.get().remembered
+
+    def test_the_family_counts_as_remembered(self, acme, row, redeem):
+        assert redeem(row)
+
+        assert self.has_remembered_family(acme)
+
+    def test_not_if_the_browser_is_forgotten_meanwhile(self, acme, user, row, redeem):
+        with acme.active():
+            forgetting.forget_all(user)
+
+        assert redeem(row)
+
+        assert not self.has_remembered_family(acme)
+
+    @pytest.mark.skipif(
+        connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
+    )
+    def test_not_if_it_is_forgotten_at_the_same_moment(self, acme, user, row, redeem):
+        def redeem_there():
+            try:
+                return redeem(row)
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(1) as pool:
+            with acme.active(), transaction.atomic():
+                forgetting.forget_all(user)
+                redeemed = pool.submit(redeem_there)
+                assert wait_until(lambda: count_waiting() >= 1)
+            assert redeemed.result()
+
+        assert not self.has_remembered_family(acme)
 
 
 class TestRevokeIssued:
