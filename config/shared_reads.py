@@ -57,10 +57,10 @@ class SharedReads(Generic[T]):
         self._loop.call_soon_threadsafe(self._finish, key, waiting, result)
 
     def _finish(self, key: Key, waiting: list[Finish[T]], result: T | BaseException) -> None:
+        for finish in waiting:
+            self._loop.call_soon(finish, result)  # one that fails does not stop the others
+        self._ended(len(waiting))
         if key in self._waiting:
             self._start(key)
         else:
             self._running.discard(key)
-        for finish in waiting:
-            self._loop.call_soon(finish, result)
-        self._ended(len(waiting))

@@ -11,59 +11,23 @@ from http.client import responses as reasons
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.handlers.wsgi import WSGIRequest
 from django.db import close_old_connections
 from django.urls import reverse
 
 from config import headers
-from config.shared_reads import SharedReads
 from database import ids
 from identity.core import tenancy
 from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
 from management.observability import metrics
-from oidc.keys.views import get_key_set
 from oidc.provider import userinfo_surface
-from oidc.provider.discovery import get_document
 from oidc.provider.token import endpoint
-from oidc.public_json import cacheable_json
 
 Environ = dict[str, Any]
 # A function of the request and its id, called in the tenant of the request. None: Django must serve it.
 Surface = Callable[[Environ, str], Answer | None]
 
-# A request for a document is unusual if it has one of these.
-_UNUSUAL: Final = (
-    "QUERY_STRING",
-    "CONTENT_LENGTH",
-    "HTTP_TRANSFER_ENCODING",
-    "HTTP_IF_MATCH",
-    "HTTP_IF_MODIFIED_SINCE",
-    "HTTP_IF_UNMODIFIED_SINCE",
-)
-_reads: Final[SharedReads[Answer]] = SharedReads()
-
-
-def _document(get: Callable[[], Answer]) -> Surface:
-    """Return the surface of a public document, which requests that arrive together read together."""
-
-    def serve_document(environ: Environ, request_id: str) -> Answer | None:
-        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or any(map(environ.get, _UNUSUAL)):
-            return None
-        document = _reads.get((tenancy.active(), get), get)
-        if "HTTP_IF_NONE_MATCH" not in environ:
-            return document
-        response = cacheable_json(WSGIRequest(environ), document)
-        return Answer(response.content, dict(response.items()), response.status_code)
-
-    return serve_document
-
-
 SURFACES: Final[dict[str, Surface]] = {
-    "oidc:jwks": _document(get_key_set),
-    "oidc:discovery": _document(get_document),
-    "oidc:discovery-below": _document(get_document),
-    "oidc:metadata": _document(get_document),
     "oidc:token": endpoint.repeat,
     "oidc:userinfo": userinfo_surface.serve,
 }
@@ -77,7 +41,7 @@ def by_path() -> dict[str, tuple[str, Surface]]:
 
 def serve(environ: Environ) -> Answer | None:
     """Return the complete answer of a surface, or None if Django must serve the request."""
-    prefix, path = tenants.split_prefix(tenants.put_prefix_first(environ.get("PATH_INFO", "")))
+    prefix, path = tenants.split_prefix(environ.get("PATH_INFO", ""))
     found = by_path().get(path)
     if found is None or settings.LOG_REQUESTS or settings.TRACING:
         return None

@@ -11,6 +11,7 @@ from typing import Any, Final
 from gunicorn.workers.gasgi import ASGIWorker
 
 from config.connection import Connection
+from config.shared_reads import Finish, Key, SharedReads
 from config.wsgi_requests import Send
 from config.wsgi_responses import Stream, Whole, call
 
@@ -43,10 +44,14 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     async def _serve(self) -> None:
         """Serve until the worker is told to stop or gunicorn has ended."""
-        from config import early_refusals  # noqa: PLC0415 - it needs the apps, which the worker has loaded
+        # They need the apps, which the worker has loaded.
+        from config import documents, early_refusals  # noqa: PLC0415
+        from config.document_connection import DocumentConnection  # noqa: PLC0415
 
         self._admit = early_refusals.admit
+        self._new_connection = partial(DocumentConnection, self)
         self._pool = ThreadPoolExecutor(self.cfg.threads)
+        self._documents = SharedReads(self.loop, self._pool, documents.read, self._forget_requests)
         self._accept(enabled=True)
         while self.alive and self.ppid == os.getppid():
             self.notify()
@@ -112,7 +117,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self.loop.call_later(_FULL_SECONDS, self._accept_again)
             return
         client.settimeout(0)
-        opening = self.loop.create_task(self.loop.connect_accepted_socket(partial(Connection, self), client))
+        opening = self.loop.create_task(self.loop.connect_accepted_socket(self._new_connection, client))
         self._opening.add(opening)
         opening.add_done_callback(self._opening.discard)
 
@@ -139,13 +144,16 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             await send(whole.start)
             await send(whole.body)
 
+    def read_document(self, key: Key, finish: Finish[Any]) -> None:
+        """Have ``finish`` called with a document that is read from now on, or with what the read raised."""
+        self._note_request()
+        self._documents.join(key, finish)
+
     async def _serve_in_thread(
         self, environ: dict[str, Any], stream: Stream, place: AbstractContextManager[None]
     ) -> Whole | None:
         finished: asyncio.Future[Whole | None] = self.loop.create_future()
-        self._running += 1
-        if self._is_full():
-            self._accept(enabled=False)
+        self._note_request()
         self._pool.submit(self._run_in_thread, environ, stream, finished, place)
         return await finished
 
@@ -167,11 +175,19 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.loop.call_soon_threadsafe(self._finish, finished, result)
 
     def _finish(self, finished: "asyncio.Future[Whole | None]", result: Whole | BaseException | None) -> None:
-        self._running -= 1
-        self._accept_again()
+        self._forget_requests(1)
         if finished.done():  # the client has left
             return
         if isinstance(result, BaseException):
             finished.set_exception(result)
         else:
             finished.set_result(result)
+
+    def _note_request(self) -> None:
+        self._running += 1
+        if self._is_full():
+            self._accept(enabled=False)
+
+    def _forget_requests(self, number: int) -> None:
+        self._running -= number
+        self._accept_again()

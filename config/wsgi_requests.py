@@ -13,6 +13,9 @@ _SMALL: Final = 65_536  # bytes
 _SMALL_SECONDS: Final = 30
 _LARGE_SECONDS: Final = 60
 
+# The key of the exception of a surface or a document. Django's handler raises it in place of the view.
+FAILURE: Final = "gatehouse.failure"
+
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
