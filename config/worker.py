@@ -47,8 +47,10 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         # They need the apps, which the worker has loaded.
         from config import documents, early_refusals  # noqa: PLC0415
         from config.document_connection import DocumentConnection  # noqa: PLC0415
+        from config.known_heads import KnownHeads  # noqa: PLC0415
 
         self._admit = early_refusals.admit
+        self.heads = KnownHeads()
         self._new_connection = partial(DocumentConnection, self)
         self._pool = ThreadPoolExecutor(self.cfg.threads)
         self._documents = SharedReads(self.loop, self._pool, documents.read, self._forget_requests)
