@@ -59,21 +59,11 @@ class TestAnswers:
             st.sampled_from(
                 [
                     *("If-None-Match: *", 'If-None-Match: "x"', "If-None-Match: {etag}", "if_match: x"),
-                    *(
-                        "If-None-Match: W/{etag}",
-                        "If-None-Match:",
-                        "If-Match: {etag}",
-                        "Expect: 100-continue",
-                    ),
+                    *("If-None-Match: W/{etag}", "If-None-Match:", "If-Match: {etag}", "Upgrade: h2c"),
                     *("Content-Length: 0", "Connection: close", "Connection: keep-alive", "Range: bytes=0-1"),
                     *("Cookie: a=b", "Origin: null", "Accept: text/html", "X-Forwarded-Host: evil.example"),
                     *("X-Forwarded-Proto: https", "If-Modified-Since: Sat, 29 Oct 2094 19:43:31 GMT"),
-                    *(
-                        "Upgrade: h2c",
-                        "Transfer-Encoding: chunked",
-                        "Authorization: Bearer x",
-                        "Accept-Language: de",
-                    ),
+                    *("Expect: 100-continue", "Authorization: Bearer x", "Accept-Language: de"),
                 ]
             ),
             max_size=4,
