@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from tests.support import document_reads, second, server
+from tests.support import second, server
 from tests.support.kept import KNOWN, Kept, warm
 
 JWKS = "/.well-known/jwks.json"
@@ -113,7 +113,7 @@ def told(folder: Path) -> Iterator[tuple[Told, "subprocess.Popen[bytes]"]]:
         "BASE_URL": address,
         "WEB_CONCURRENCY": "1",
         "TEST_APPLICATION": "tests.support.document_reads:application",
-        document_reads.FILE: str(file),
+        "TEST_DOCUMENT_READS_FILE": str(file),
     }
     with server.process(settings.BASE_DIR, **environment) as master:
         yield Told(file, address), master
@@ -156,7 +156,7 @@ class TestFailures:
             waiting.send(waiting.head(JWKS))
             time.sleep(0.1)
 
-            assert other.get("/livez").status == 200
+            assert other.get("/readyz").status == 200
             made.tell("")
             assert waiting.read().status == 200
 

@@ -148,7 +148,7 @@ class TestOrder:
             time.sleep(0.05)
             connection.send(connection.head(JWKS))
 
-            assert connection.read().status == 404
+            assert connection.read().status == 400  # two Host headers
 
     def test_a_known_head_behind_an_empty_line(self, acme):
         with Kept(acme.address) as connection:

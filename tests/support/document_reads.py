@@ -13,13 +13,12 @@ from config.wsgi import application
 
 __all__ = ["application"]
 
-FILE = "TEST_DOCUMENT_READS_FILE"
 _documents: Any = import_module("config.documents")  # config.wsgi has prepared the apps that it needs
 _read = _documents.read
 
 
 def _read_as_told(tenant: Any, get: Callable[[], Any]) -> Any:
-    file = Path(os.environ[FILE])
+    file = Path(os.environ["TEST_DOCUMENT_READS_FILE"])
     while (told := file.read_text()) == "wait":
         time.sleep(0.01)
     if told == "fail":
