@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from config import document_responses, documents
 from config.connection import Connection
 from config.documents import Wanted
+from config.wsgi_requests import Failure
 from identity.core import tenancy
 from identity.http.answers import Answer
 
@@ -39,7 +40,7 @@ class DocumentConnection(Connection):
 
     def data_received(self, data: bytes) -> None:
         """Answer a known request for a document, or parse what the client sends."""
-        if self._pending is not None and not self._closed:
+        if self._is_pending():
             self._behind += data
             self._pause_reading()
             return
@@ -52,6 +53,9 @@ class DocumentConnection(Connection):
         super().data_received(data)
         is_one = is_idle and self._request_ready.is_set() and not self._callback_parser.remaining()
         self._head = data if is_one else None
+
+    def _is_pending(self) -> bool:
+        return self._pending is not None and not self._closed
 
     def _is_idle(self) -> bool:
         """Return whether the parser is as it was before the first request, and nothing is being served."""
@@ -71,7 +75,7 @@ class DocumentConnection(Connection):
         self._has_part = not self._request_ready.is_set()
         return is_open
 
-    def _finish_pending(self, document: Answer | BaseException) -> None:
+    def _finish_pending(self, document: Answer | Failure) -> None:
         pending, self._pending = self._pending, None
         behind, self._behind = self._behind, b""
         if self._closed or pending is None:
@@ -89,14 +93,13 @@ class DocumentConnection(Connection):
         self._resume_reading()
         if behind:
             self.data_received(behind)
-        if self._pending is None and not self._request_ready.is_set():
+        if not self._is_pending() and not self._request_ready.is_set():
             self._arm_keepalive_timer()
 
     def eof_received(self) -> bool:
         """Return whether the connection stays open: until the requests that were sent are answered."""
-        is_pending = self._pending is not None and not self._closed
         self._has_ended = True
-        return is_pending or super().eof_received()
+        return self._is_pending() or super().eof_received()
 
     async def _serve_http_request(self, request: Any, sockname: object, peername: object) -> bool:
         """Serve a request, and return whether the connection stays open for the next one."""
@@ -104,7 +107,7 @@ class DocumentConnection(Connection):
         tenant = None if wanted is None else documents.find_tenant(wanted)
         if wanted is not None and tenant is not None:
             started = time.perf_counter()
-            read: asyncio.Future[Answer | BaseException] = self.worker.loop.create_future()
+            read: asyncio.Future[Answer | Failure] = self.worker.loop.create_future()
             self._read(tenant, wanted, partial(_set, read))
             document = await read
             if isinstance(document, Answer):
@@ -125,6 +128,6 @@ class DocumentConnection(Connection):
             self._safe_write(document_responses.build(wanted, document, started=started, close=close))
 
 
-def _set(read: "asyncio.Future[Answer | BaseException]", result: Answer | BaseException) -> None:
+def _set(read: "asyncio.Future[Answer | Failure]", result: Answer | Failure) -> None:
     if not read.done():  # otherwise the client has left
         read.set_result(result)

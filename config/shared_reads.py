@@ -9,9 +9,11 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, Final, Generic, TypeVar
 
+from config.wsgi_requests import Failure
+
 T = TypeVar("T")
 Key = tuple[Any, ...]
-Finish = Callable[[T | BaseException], None]
+Finish = Callable[[T | Failure], None]
 
 
 class SharedReads(Generic[T]):
@@ -35,7 +37,7 @@ class SharedReads(Generic[T]):
         self._waiting: Final[dict[Key, list[Finish[T]]]] = {}
 
     def join(self, key: Key, finish: Finish[T]) -> None:
-        """Have ``finish`` called with the result of the next read, or with the exception that it raises."""
+        """Have ``finish`` called with the result of the next read, or with its failure."""
         waiting = self._waiting.get(key)
         if waiting is not None:
             waiting.append(finish)
@@ -49,14 +51,14 @@ class SharedReads(Generic[T]):
         self._threads.submit(self._run_in_thread, key, self._waiting.pop(key))
 
     def _run_in_thread(self, key: Key, waiting: list[Finish[T]]) -> None:
-        result: T | BaseException
+        result: T | Failure
         try:
             result = self._read(*key)
         except BaseException as failure:  # noqa: BLE001 - each request gets it
-            result = failure
+            result = Failure.of(failure)
         self._loop.call_soon_threadsafe(self._finish, key, waiting, result)
 
-    def _finish(self, key: Key, waiting: list[Finish[T]], result: T | BaseException) -> None:
+    def _finish(self, key: Key, waiting: list[Finish[T]], result: T | Failure) -> None:
         for finish in waiting:
             self._loop.call_soon(finish, result)  # one that fails does not stop the others
         self._ended(len(waiting))

@@ -147,7 +147,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             await send(whole.body)
 
     def read_document(self, key: Key, finish: Finish[Any]) -> None:
-        """Have ``finish`` called with a document that is read from now on, or with what the read raised."""
+        """Have ``finish`` called with a document that is read from now on, or with its failure."""
         self._note_request()
         self._documents.join(key, finish)
 

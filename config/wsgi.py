@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import ResolverMatch, get_resolver
 
 from config import chunked_bodies, content_types
-from config.wsgi_requests import FAILURE
+from config.wsgi_requests import FAILURE, Failure
 from identity.users import hashing_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -31,7 +31,7 @@ class Handler(WSGIHandler):
         """
         match = super().resolve_request(request)
         if (failure := request.META.get(FAILURE)) is not None:
-            raise failure
+            raise failure.again()
         return match
 
 
@@ -50,7 +50,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     try:
         answer = None if FAILURE in environ else surfaces.serve(environ)
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
-        answer, environ[FAILURE] = None, failure
+        answer, environ[FAILURE] = None, Failure.of(failure)
     if answer is not None:
         start_response(surfaces.get_status_line(answer), list(answer.headers.items()))
         return () if environ["REQUEST_METHOD"] == "HEAD" else (answer.body,)

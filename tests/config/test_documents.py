@@ -2,6 +2,7 @@
 
 import io
 import time
+import traceback
 from importlib import import_module
 from typing import Any
 from wsgiref.util import setup_testing_defaults
@@ -14,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from gunicorn.asgi.parser import CallbackRequest, PythonProtocol
 
-from config.wsgi_requests import FAILURE
+from config.wsgi_requests import FAILURE, Failure
 from identity.core import tenancy
 from identity.tenants import middleware as tenants
 from identity.tenants import services as tenant_services
@@ -271,13 +272,22 @@ class TestFailures:
         failure = OperationalError("connection to 10.1.2.3 refused")
 
         with CaptureQueriesContext(connection) as queries:
-            status, headers, body = ask(f"{known}{JWKS}", **{FAILURE: failure})
+            status, headers, body = ask(f"{known}{JWKS}", **{FAILURE: Failure.of(failure)})
 
         assert status == "503 Service Unavailable"
         assert int(headers["Retry-After"]) > 0
         assert b"temporarily_unavailable" in body
         assert b"10.1.2.3" not in body
         assert [query["sql"] for query in queries if "keys_signingkey" in query["sql"]] == []
+
+    def test_requests_that_share_it_do_not_lengthen_its_traceback(self, known):
+        failure = Failure.of(OperationalError("away"))
+        lengths = []
+        for _ in range(3):
+            ask(f"{known}{JWKS}", **{FAILURE: failure})
+            lengths.append(len(list(traceback.walk_tb(failure.error.__traceback__))))
+
+        assert lengths == lengths[:1] * 3
 
     def test_no_header_can_name_a_failure(self, acme):
         for name in ("gatehouse.failure", "Gatehouse-Failure"):

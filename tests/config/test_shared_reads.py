@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from config.shared_reads import SharedReads
+from config.wsgi_requests import Failure
 
 WAITING = 5  # requests that arrive during a read
 SECONDS = 20
@@ -144,7 +145,7 @@ def test_a_failure_is_that_of_all_who_share_the_read(run, failure):
         later = reads.arrive(WAITING)
         reads.end(2)
         await reads.until(lambda: len(later) == WAITING)
-        assert (first, later) == (["old"], [failure] * WAITING)
+        assert (first, later) == (["old"], [Failure(failure, failure.__traceback__)] * WAITING)
 
         reads.value = "back"
         reads.end(1)
