@@ -81,7 +81,8 @@ class TestAnswers:
 
 def answers_of(address: str, line: tuple[str, str, str], headers: list[str]) -> list[object]:
     """Return the answers to the same request, sent three times, without what each has of its own."""
-    (method, path, version), answers = line, []
+    method, path, version = line
+    answers: list[object] = []
     with Kept(address) as connection:
         for _ in range(KNOWN):
             try:

@@ -45,8 +45,8 @@ def parse(path: str, method: str = "GET", *headers: str, version: str = "HTTP/1.
     return CallbackRequest.from_parser(parser)
 
 
-def serve(path: str, method: str = "GET", *headers: str) -> tuple[str, dict[str, str], bytes] | None:
-    """Answer as the worker's loop does, in this process. Return None if Django must serve the request."""
+def serve(path: str, method: str = "GET", *headers: str) -> Any:
+    """Return the status, headers and body of the loop's answer, or None if Django must serve the request."""
     wanted = documents.find(parse(path, method, *headers))
     tenant = documents.find_tenant(wanted) if wanted else None
     if tenant is None:

@@ -158,9 +158,12 @@ def test_a_failure_is_that_of_all_who_share_the_read(run, failure):
 
 def test_a_request_that_cannot_be_finished_stops_no_other(run):
     async def test(reads: Reads) -> None:
+        def fail(_: object) -> None:
+            raise ZeroDivisionError
+
         failures: list[Any] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, told: failures.append(told["exception"]))
-        reads.shared.join(("key",), lambda _: 1 // 0)
+        reads.shared.join(("key",), fail)
         results = reads.arrive(1)
         reads.end(1)
         await reads.until(lambda: bool(results and failures))
