@@ -161,6 +161,25 @@ class TestFailures:
             made.tell("")
             assert waiting.read().status == 200
 
+    def test_what_arrives_during_a_read_is_answered_after_it(self, address, tmp_path):
+        with told(tmp_path) as (made, _), Kept(made.address) as connection:
+            document = connection.head(JWKS)
+            for behind in (connection.head("/readyz"), document, document[:9], document + document[:9]):
+                warm(connection)
+                made.tell("wait")
+                for part in (document, behind):
+                    connection.send(part)
+                    time.sleep(0.1)
+                made.tell("")
+                connection.send(b"" if behind.endswith(b"\r\n\r\n") else document[9:])
+                answers = [connection.read() for _ in range((document + behind).count(b"GET "))]
+
+                assert [b'"keys"' in answer.body for answer in answers] == [
+                    True,
+                    *(b"readyz" not in behind for _ in answers[1:]),
+                ]
+                assert {answer.status for answer in answers} == {200}
+
     def test_clients_that_left_are_forgotten(self, address, tmp_path):
         with told(tmp_path) as (made, _):
             made.tell("wait")

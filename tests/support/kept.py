@@ -37,6 +37,7 @@ class Kept:
         while b"\r\n\r\n" not in self._unread:
             self._receive()
         head, _, self._unread = self._unread.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1."), head
         first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         status = int(first.split()[1])
