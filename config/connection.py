@@ -37,6 +37,9 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._has_ended = False  # the client sends nothing more
         self._progress: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
+        self._failure: wsgi_requests.Failure | None = (
+            None  # of the loop's attempt to answer the current request
+        )
 
     async def _serve(self, scope: Message, _: Receive, send: Send) -> None:
         body: BinaryIO | None = _take_arrived(self._body_receiver)
@@ -47,6 +50,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._close_transport()
             return
         environ = wsgi_requests.build_environ(scope, body)
+        if self._failure is not None:
+            environ[wsgi_requests.FAILURE], self._failure = self._failure, None
         if wsgi_requests.is_arriving(body):
             async with self.worker.large_bodies:
                 await self.worker.respond(environ, send, self)

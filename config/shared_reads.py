@@ -4,74 +4,65 @@ A request that arrives during a read waits for the next read, which begins after
 its result is as fresh as that of a read of its own.
 """
 
-import threading
-from collections.abc import Callable, Hashable
-from concurrent.futures import Future, wait
-from typing import Final, Generic, TypeVar
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, Final, Generic, TypeVar
+
+from config.wsgi_requests import Failure
 
 T = TypeVar("T")
-
-
-class _Ended(Exception):
-    """The request that was to read was ended first, so another one must read."""
+Key = tuple[Any, ...]
+Finish = Callable[[T | Failure], None]
 
 
 class SharedReads(Generic[T]):
-    """The results of reads, each shared by the requests that arrived before it began."""
+    """Reads by key. Threads read, one read at a time for each key; everything else is done in the loop.
 
-    def __init__(self) -> None:
-        self._lock: Final = threading.Lock()
-        self._running: Final[dict[Hashable, Future[T]]] = {}
-        self._next: Final[dict[Hashable, Future[T]]] = {}
+    ``read`` is called with the parts of the key, and ``ended`` with the number of requests after each read.
+    """
 
-    def get(self, key: Hashable, read: Callable[[], T]) -> T:
-        """Return what ``read`` returns, called by this request or by another one with the same key.
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        threads: Executor,
+        read: Callable[..., T],
+        ended: Callable[[int], None],
+    ) -> None:
+        self._loop: Final = loop
+        self._threads: Final = threads
+        self._read: Final = read
+        self._ended: Final = ended
+        self._running: Final[set[Key]] = set()
+        self._waiting: Final[dict[Key, list[Finish[T]]]] = {}
 
-        Raises:
-            Exception: what ``read`` raised, for all requests that share it.
+    def join(self, key: Key, finish: Finish[T]) -> None:
+        """Have ``finish`` called with the result of the next read, or with its failure."""
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            waiting.append(finish)
+            return
+        self._waiting[key] = [finish]
+        if key not in self._running:
+            self._running.add(key)
+            self._loop.call_soon(self._start, key)  # so that requests that arrive together share the read
 
-        """
-        while True:
-            with self._lock:
-                shared = self._next.get(key)
-                running = self._running.get(key)
-                if shared is None:
-                    mine: Future[T] = Future()
-                    (self._next if running else self._running)[key] = mine
-            if shared is None:
-                return self._read(key, read, mine, running)
-            self._wait_for(shared)
-            try:
-                return shared.result()
-            except _Ended:
-                continue
+    def _start(self, key: Key) -> None:
+        self._threads.submit(self._run_in_thread, key, self._waiting.pop(key))
 
-    def _read(self, key: Hashable, read: Callable[[], T], mine: Future[T], running: Future[T] | None) -> T:
-        """Read as soon as the running read has ended, for all requests that wait for it."""
+    def _run_in_thread(self, key: Key, waiting: list[Finish[T]]) -> None:
+        result: T | Failure
         try:
-            if running is not None:
-                self._wait_for(running)
-                with self._lock:
-                    self._running[key] = self._next.pop(key)
-            result = read()
-        except Exception as failure:
-            self._forget(key, mine)
-            mine.set_exception(failure)
-            raise
-        except BaseException:
-            self._forget(key, mine)
-            mine.set_exception(_Ended())
-            raise
-        self._forget(key, mine)
-        mine.set_result(result)
-        return result
+            result = self._read(*key)
+        except BaseException as failure:  # noqa: BLE001 - each request gets it
+            result = Failure.of(failure)
+        self._loop.call_soon_threadsafe(self._finish, key, waiting, result)
 
-    def _wait_for(self, future: Future[T]) -> None:
-        """Wait until another request has read. Nothing is locked meanwhile."""
-        wait([future])
-
-    def _forget(self, key: Hashable, mine: Future[T]) -> None:
-        with self._lock:
-            for reads in (self._running, self._next):
-                if reads.get(key) is mine:
-                    del reads[key]
+    def _finish(self, key: Key, waiting: list[Finish[T]], result: T | Failure) -> None:
+        for finish in waiting:
+            self._loop.call_soon(finish, result)  # one that fails does not stop the others
+        self._ended(len(waiting))
+        if key in self._waiting:
+            self._start(key)
+        else:
+            self._running.discard(key)

@@ -13,71 +13,30 @@ from http.client import responses as reasons
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.handlers.wsgi import WSGIRequest
 from django.db import close_old_connections
 from django.urls import reverse
 
 from config import headers
-from config.shared_reads import SharedReads
-from config.wsgi_requests import is_arriving
+from config.wsgi_requests import FAILURE, Failure, is_arriving
 from database import ids, together
 from database.together import Task, Work
 from identity.core import tenancy
 from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
 from management.observability import metrics
-from oidc.keys.views import get_key_set
 from oidc.provider import userinfo_surface
-from oidc.provider.discovery import get_document
 from oidc.provider.token import endpoint
-from oidc.public_json import cacheable_json
 
-FAILURE: Final = "gatehouse.failure"  # the key of the exception of a surface, which Django's handler raises
-SERVED: Final = (
-    "gatehouse.served"  # the key of a request that its surface has served, with or without an answer
-)
+SERVED: Final = "gatehouse.served"  # the key of a request that its surface served, perhaps without an answer
 
 Environ = dict[str, Any]
 # A function of the request and its id, called in the tenant of the request. None: Django must serve it.
 Surface = Callable[[Environ, str], Work[Answer | None]]
 
-# A request for a document is unusual if it has one of these.
-_UNUSUAL: Final = (
-    "QUERY_STRING",
-    "CONTENT_LENGTH",
-    "HTTP_TRANSFER_ENCODING",
-    "HTTP_IF_MATCH",
-    "HTTP_IF_MODIFIED_SINCE",
-    "HTTP_IF_UNMODIFIED_SINCE",
-)
-_reads: Final[SharedReads[Answer]] = SharedReads()
-
-
-def _document(get: Callable[[], Answer]) -> Surface:
-    """Return the surface of a public document, which requests that arrive together read together."""
-
-    def serve_document(environ: Environ, request_id: str) -> Work[Answer | None]:
-        yield from ()  # no statement can be executed with those of other requests
-        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or any(map(environ.get, _UNUSUAL)):
-            return None
-        document = _reads.get((tenancy.active(), get), get)
-        if "HTTP_IF_NONE_MATCH" not in environ:
-            return document
-        response = cacheable_json(WSGIRequest(environ), document)
-        return Answer(response.content, dict(response.items()), response.status_code)
-
-    return serve_document
-
-
 SURFACES: Final[dict[str, Surface]] = {
-    "oidc:jwks": _document(get_key_set),
-    "oidc:discovery": _document(get_document),
-    "oidc:discovery-below": _document(get_document),
-    "oidc:metadata": _document(get_document),
     "oidc:token": endpoint.repeat,
     "oidc:userinfo": userinfo_surface.serve,
 }
-TOGETHER: Final = frozenset({"oidc:token", "oidc:userinfo"})  # served together with others of their route
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +56,7 @@ def by_path() -> dict[str, tuple[str, Surface]]:
 
 def find(environ: Environ) -> Found | None:
     """Return the surface that a request asks for, or None if Django must serve it."""
-    prefix, path = tenants.split_prefix(tenants.put_prefix_first(environ.get("PATH_INFO", "")))
+    prefix, path = tenants.split_prefix(environ.get("PATH_INFO", ""))
     found = by_path().get(path)
     if found is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(SERVED):
         return None
@@ -108,10 +67,7 @@ def find(environ: Environ) -> Found | None:
 
 def find_together(environ: Environ) -> Found | None:
     """Do what ``find`` does, but only for a request that can be served together with others of its route."""
-    if is_arriving(environ["wsgi.input"]):
-        return None
-    found = find(environ)
-    return found if found and found.route in TOGETHER else None
+    return None if is_arriving(environ["wsgi.input"]) else find(environ)
 
 
 def serve(environ: Environ) -> Answer | None:
@@ -140,7 +96,7 @@ def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
     except together.Undone:
         return None
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
-        answer, environ[FAILURE] = None, failure
+        answer, environ[FAILURE] = None, Failure.of(failure)
     environ[SERVED] = True
     return answer
 

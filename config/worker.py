@@ -12,6 +12,7 @@ from gunicorn.workers.gasgi import ASGIWorker
 
 from config.batches import Batches
 from config.connection import Connection
+from config.shared_reads import Finish, Key, SharedReads
 from config.wsgi_requests import Send
 from config.wsgi_responses import Stream, Whole, build, call
 from identity.http.answers import Answer
@@ -47,11 +48,17 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     async def _serve(self) -> None:
         """Serve until the worker is told to stop or gunicorn has ended."""
-        from config import early_refusals, surfaces  # noqa: PLC0415 - they need the apps, which are loaded now
+        # They need the apps, which the worker has loaded.
+        from config import documents, early_refusals, surfaces  # noqa: PLC0415
+        from config.document_connection import DocumentConnection  # noqa: PLC0415
+        from config.known_heads import KnownHeads  # noqa: PLC0415
 
-        self._admit, self._find_together = early_refusals.admit, surfaces.find_together
-        self._serve_together = surfaces.serve_together
+        self._admit = early_refusals.admit
+        self._find_together, self._serve_together = surfaces.find_together, surfaces.serve_together
+        self.heads = KnownHeads()
+        self._new_connection = partial(DocumentConnection, self)
         self._pool = ThreadPoolExecutor(self.cfg.threads)
+        self._documents = SharedReads(self.loop, self._pool, documents.read, self._forget_requests)
         self._accept(enabled=True)
         while self.alive and self.ppid == os.getppid():
             self.notify()
@@ -117,7 +124,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self.loop.call_later(_FULL_SECONDS, self._accept_again)
             return
         client.settimeout(0)
-        opening = self.loop.create_task(self.loop.connect_accepted_socket(partial(Connection, self), client))
+        opening = self.loop.create_task(self.loop.connect_accepted_socket(self._new_connection, client))
         self._opening.add(opening)
         opening.add_done_callback(self._opening.discard)
 
@@ -147,31 +154,26 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         if whole is not None:
             await _send(whole, send)
 
-    def _begin(self) -> None:
-        """Count a request."""
-        self._running += 1
-        if self._is_full():
-            self._accept(enabled=False)
-
-    def _end(self) -> None:
-        self._running -= 1
-        self._accept_again()
-
     async def _serve_in_batch(self, environ: dict[str, Any], found: Any) -> Answer | None:
         batches = self._batches.get(found.route)
         if batches is None:
             batches = self._batches[found.route] = Batches(self.loop, self._pool.submit, self._serve_together)
-        self._begin()
+        self._note_request()
         try:
             return await batches.add((environ, found))
         finally:
-            self._end()
+            self._forget_requests(1)
+
+    def read_document(self, key: Key, finish: Finish[Any]) -> None:
+        """Have ``finish`` called with a document that is read from now on, or with its failure."""
+        self._note_request()
+        self._documents.join(key, finish)
 
     async def _serve_in_thread(
         self, environ: dict[str, Any], stream: Stream, place: AbstractContextManager[None]
     ) -> Whole | None:
         finished: asyncio.Future[Whole | None] = self.loop.create_future()
-        self._begin()
+        self._note_request()
         self._pool.submit(self._run_in_thread, environ, stream, finished, place)
         return await finished
 
@@ -193,13 +195,22 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.loop.call_soon_threadsafe(self._finish, finished, result)
 
     def _finish(self, finished: "asyncio.Future[Whole | None]", result: Whole | BaseException | None) -> None:
-        self._end()
+        self._forget_requests(1)
         if finished.done():  # the client has left
             return
         if isinstance(result, BaseException):
             finished.set_exception(result)
         else:
             finished.set_result(result)
+
+    def _note_request(self) -> None:
+        self._running += 1
+        if self._is_full():
+            self._accept(enabled=False)
+
+    def _forget_requests(self, number: int) -> None:
+        self._running -= number
+        self._accept_again()
 
 
 async def _send(whole: Whole, send: Send) -> None:

@@ -10,32 +10,37 @@ from django.http import HttpRequest
 from django.urls import ResolverMatch, get_resolver
 
 from config import chunked_bodies, content_types
+from config.wsgi_requests import FAILURE, Failure
 from identity.users import hashing_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
 class Handler(WSGIHandler):
-    """Django's handler. If a surface has failed, the view fails in the same way, without a second attempt."""
+    """Django's handler. If a surface or the read of a document has failed, the view fails in the same way.
+
+    There is no second attempt.
+    """
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
         """Return the route of a request.
 
         Raises:
-            Exception: the surface of the route raised it.
+            Exception: the surface of the route, or the read of the document, raised it.
 
         """
         match = super().resolve_request(request)
-        if (failure := request.META.get(surfaces.FAILURE)) is not None:
-            raise failure
+        if (failure := request.META.get(FAILURE)) is not None:
+            raise failure.again()
         return match
 
 
 django.setup(set_prefix=False)
-from config import surfaces  # noqa: E402 - it needs the apps
+from config import documents, surfaces  # noqa: E402 - they need the apps
 
 _django = Handler()
 get_resolver().url_patterns  # noqa: B018 - loads all views before the fork, so workers share their memory
+documents.by_path()
 surfaces.by_path()
 hashing_process.enable()
 
@@ -43,9 +48,9 @@ hashing_process.enable()
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Serve a request, by its surface or by Django."""
     try:
-        answer = surfaces.serve(environ)
+        answer = None if FAILURE in environ else surfaces.serve(environ)
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
-        answer, environ[surfaces.FAILURE] = None, failure
+        answer, environ[FAILURE] = None, Failure.of(failure)
     if answer is not None:
         start_response(surfaces.get_status_line(answer), list(answer.headers.items()))
         return () if environ["REQUEST_METHOD"] == "HEAD" else (answer.body,)

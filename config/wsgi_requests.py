@@ -3,8 +3,10 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from io import BufferedReader, BytesIO, RawIOBase
-from typing import Any, BinaryIO, Final
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
 from urllib.parse import unquote_to_bytes
 
 from gunicorn.util import split_request_uri
@@ -13,9 +15,31 @@ _SMALL: Final = 65_536  # bytes
 _SMALL_SECONDS: Final = 30
 _LARGE_SECONDS: Final = 60
 
+FAILURE: Final = "gatehouse.failure"  # the key of a ``Failure``
+
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The exception of a surface or of a document's read. Django's handler raises it in place of the view.
+
+    Several requests can raise it. Each of them begins with the traceback that the exception had first.
+    """
+
+    error: BaseException
+    traceback: TracebackType | None
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self:
+        """Return a failure with the traceback that the exception has now."""
+        return cls(error, error.__traceback__)
+
+    def again(self) -> BaseException:
+        """Return the exception, to be raised."""
+        return self.error.with_traceback(self.traceback)
 
 
 class _Arriving(RawIOBase):

@@ -1,8 +1,8 @@
-"""Machine surfaces: what is answered before Django's handler, and what never is."""
+"""Public documents: what the worker's loop answers, what it leaves to Django, and how fresh an answer is."""
 
 import io
-import threading
 import time
+import traceback
 from importlib import import_module
 from typing import Any
 from wsgiref.util import setup_testing_defaults
@@ -10,11 +10,12 @@ from wsgiref.util import setup_testing_defaults
 import httpx
 import pytest
 from django.conf import settings
-from django.core.handlers.wsgi import WSGIHandler
 from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from gunicorn.asgi.parser import CallbackRequest, PythonProtocol
 
+from config.wsgi_requests import FAILURE, Failure
 from identity.core import tenancy
 from identity.tenants import middleware as tenants
 from identity.tenants import services as tenant_services
@@ -26,9 +27,9 @@ from oidc.keys.models import SigningKey
 from oidc.settings import services as oidc_settings
 from tests.support import factors, second, wire
 from tests.support.independent import kids
-from tests.support.threads import at_once, rounds
 
-surfaces = import_module("config.surfaces")
+documents = import_module("config.documents")
+responses = import_module("config.document_responses")
 
 JWKS = "/.well-known/jwks.json"
 DISCOVERY = "/.well-known/openid-configuration"
@@ -37,25 +38,35 @@ TWO = "urn:service:acr:2fa"
 ATTEMPTS = 6  # on new connections, so that each of the two workers answers some
 
 
-def environ(path, method="GET", **more):
-    """Return a request as WSGI has it."""
-    made = {
-        "REQUEST_METHOD": method,
-        "PATH_INFO": path,
-        "QUERY_STRING": "",
-        "wsgi.input": io.BytesIO(),
-    } | more
-    setup_testing_defaults(made)
-    return made
+def parse(path: str, method: str = "GET", *headers: str, version: str = "HTTP/1.1") -> CallbackRequest:
+    """Return a request as gunicorn's parser makes it."""
+    parser = PythonProtocol()
+    parser.feed("\r\n".join([f"{method} {path} {version}", "Host: x", *headers, "", ""]).encode())
+    return CallbackRequest.from_parser(parser)
 
 
-def ask(path, **more):
+def serve(path: str, method: str = "GET", *headers: str) -> Any:
+    """Return the status, headers and body of the loop's answer, or None if Django must serve the request."""
+    wanted = documents.find(parse(path, method, *headers))
+    tenant = documents.find_tenant(wanted) if wanted else None
+    if tenant is None:
+        return None
+    document = documents.read(tenant, documents.DOCUMENTS[wanted.route])
+    response: bytes = responses.build(wanted, document, started=time.perf_counter(), close=False)
+    head, _, body = response.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    return first.partition(" ")[2], dict(line.split(": ", 1) for line in lines), body
+
+
+def ask(path: str, **more: Any) -> tuple[str, dict[str, str], bytes]:
     """Ask the application of production, in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hashing_process, "enable", lambda: None)
         application = import_module("config.wsgi").application
+    environ = {"PATH_INFO": path, "QUERY_STRING": "", "wsgi.input": io.BytesIO()} | more
+    setup_testing_defaults(environ)
     begun = []
-    body = b"".join(application(environ(path, **more), lambda *head: begun.append(head)))
+    body = b"".join(application(environ, lambda *head: begun.append(head)))
     ((status, headers),) = begun
     return status, dict(headers), body
 
@@ -69,7 +80,7 @@ def known(acme):
 
 
 class TestTheSameAnswer:
-    """A surface answers what the view of its route answers."""
+    """The loop answers what the view of the route answers."""
 
     pytestmark = pytest.mark.usefixtures("compared")
 
@@ -170,64 +181,76 @@ class TestWhatIsAnswered:
     @pytest.mark.parametrize("method", ["GET", "HEAD"])
     def test_a_document_with_one_statement(self, known, path, method):
         for place in (path, f"{known}{path}"):
-            surfaces.serve(environ(place))
+            serve(place)
 
             with CaptureQueriesContext(connection) as queries:
-                answer = surfaces.serve(environ(place, method))
+                answer = serve(place, method)
 
             assert answer is not None
-            assert answer.status == 200
+            assert answer[0] == "200 OK"
             assert len(queries) == 1
 
     def test_metadata_whose_tenant_is_at_the_end(self, known):
-        answer = surfaces.serve(environ(f"{DISCOVERY}{known}"))
+        answer = serve(f"{DISCOVERY}{known}")
 
         assert answer is not None
-        assert answer.body == surfaces.serve(environ(f"{known}{DISCOVERY}")).body
+        assert answer[2] == serve(f"{known}{DISCOVERY}")[2]
 
     def test_an_etag(self, known):
-        etag = surfaces.serve(environ(f"{known}{JWKS}")).headers["ETag"]
+        etag = serve(f"{known}{JWKS}")[1]["ETag"]
 
-        answer = surfaces.serve(environ(f"{known}{JWKS}", HTTP_IF_NONE_MATCH=etag))
+        status, headers, body = serve(f"{known}{JWKS}", "GET", f"If-None-Match: {etag}")
 
-        assert (answer.status, answer.body) == (304, b"")
-        assert {"Content-Type", "Content-Length", "Content-Security-Policy"}.isdisjoint(answer.headers)
+        assert (status, body) == ("304 Not Modified", b"")
+        assert {"Content-Type", "Content-Length", "Content-Security-Policy"}.isdisjoint(headers)
 
     @pytest.mark.parametrize(
-        "more",
+        ("method", "headers"),
         [
-            *({"method": "POST"}, {"method": "OPTIONS"}, {"QUERY_STRING": "a"}, {"CONTENT_LENGTH": "2"}),
-            *({"HTTP_TRANSFER_ENCODING": "chunked"}, {"HTTP_IF_MATCH": "*"}, {"HTTP_IF_MODIFIED_SINCE": "x"}),
-            {"HTTP_IF_UNMODIFIED_SINCE": "x"},
+            *(("POST", []), ("OPTIONS", []), ("GET", ["Content-Length: 2"]), ("GET", ["Content-Length: 0"])),
+            *(("GET", ["Transfer-Encoding: chunked"]), ("GET", ["If-Match: *"]), ("GET", ["Expect: x"])),
+            *(("GET", ["If-Modified-Since: x"]), ("HEAD", ["If-Unmodified-Since: x"])),
         ],
-        ids=str,
     )
-    def test_no_unusual_request(self, known, more):
-        assert surfaces.serve(environ(f"{known}{JWKS}", **more)) is None
+    def test_no_unusual_request(self, known, method, headers):
+        assert serve(f"{known}{JWKS}", method, *headers) is None
 
     @pytest.mark.parametrize(
-        "path", ["/", "/.well-known/nothing", "/oidc/token", "/readyz", "/t/{acme}/sign-in"]
+        "path",
+        [
+            *("/", "/.well-known/nothing", "/oidc/token", "/readyz", "/t/{acme}/sign-in", f"{JWKS}?a"),
+            *(f"{JWKS}%00", f"/%2e{JWKS[2:]}", f"http://x{JWKS}", f"/t/Acme{JWKS}", f"/t/{'a' * 300}{JWKS}"),
+        ],
     )
     def test_no_other_path(self, acme, path):
-        assert surfaces.serve(environ(path.format(acme=acme.tenant.slug))) is None
+        assert serve(path.format(acme=acme.tenant.slug)) is None
 
     @pytest.mark.parametrize("name", ["LOG_REQUESTS", "TRACING"])
     def test_no_request_that_is_logged_or_traced(self, known, settings, name):
         setattr(settings, name, True)
 
-        assert surfaces.serve(environ(f"{known}{JWKS}")) is None
+        assert serve(f"{known}{JWKS}") is None
 
     def test_no_tenant_that_is_not_cached(self, known, monkeypatch):
         later = time.monotonic() + tenants._CACHE_SECONDS
         monkeypatch.setattr("identity.tenants.middleware.time.monotonic", lambda: later)
 
-        assert surfaces.serve(environ(f"{known}{JWKS}")) is None
+        assert serve(f"{known}{JWKS}") is None
 
     def test_in_the_tenant_alone(self, known):
-        surfaces.serve(environ(f"{known}{JWKS}"))
+        serve(f"{known}{JWKS}")
 
         with pytest.raises(tenancy.NoActiveTenant):
             tenancy.scope()
+
+    def test_the_number_of_heads_in_memory_is_limited(self, known, monkeypatch):
+        monkeypatch.setattr(responses, "_MOST", 2)
+        responses._kept.clear()
+        for path in [*DOCUMENTS, *DOCUMENTS]:
+            for place in (path, f"{known}{path}"):
+                status, headers, body = serve(place)
+                assert (status, headers["Content-Length"]) == ("200 OK", str(len(body)))
+                assert len(responses._kept) <= 2
 
     def test_the_number_of_key_sets_in_memory_is_limited(self, acme, rival, monkeypatch):
         views = import_module("oidc.keys.views")
@@ -243,40 +266,28 @@ class TestWhatIsAnswered:
 
 
 class TestFailures:
-    def fail(self, monkeypatch, error):
-        """Let the surface of the key set fail, and return its calls."""
-        calls = []
+    """If the read of a document fails, Django's handler gets its exception."""
 
-        def fail(*request):
-            calls.append(request)
-            raise error
-
-        monkeypatch.setitem(surfaces.by_path(), JWKS, ("oidc:jwks", fail))
-        return calls
-
-    def test_decision_H3_the_database_is_away(self, known, monkeypatch):
-        calls = self.fail(monkeypatch, OperationalError("connection to 10.1.2.3 refused"))
+    def test_the_view_raises_it_without_a_second_attempt(self, known):
+        failure = OperationalError("connection to 10.1.2.3 refused")
 
         with CaptureQueriesContext(connection) as queries:
-            status, headers, body = ask(f"{known}{JWKS}")
+            status, headers, body = ask(f"{known}{JWKS}", **{FAILURE: Failure.of(failure)})
 
         assert status == "503 Service Unavailable"
         assert int(headers["Retry-After"]) > 0
         assert b"temporarily_unavailable" in body
         assert b"10.1.2.3" not in body
-        # No second attempt, which would wait for the database again.
-        assert len(calls) == 1
         assert [query["sql"] for query in queries if "keys_signingkey" in query["sql"]] == []
 
-    def test_case_K11_a_fault_of_ours(self, known, monkeypatch, caplog):
-        self.fail(monkeypatch, ZeroDivisionError("broken on purpose"))
+    def test_requests_that_share_it_do_not_lengthen_its_traceback(self, known):
+        failure = Failure.of(OperationalError("away"))
+        lengths = []
+        for _ in range(3):
+            ask(f"{known}{JWKS}", **{FAILURE: failure})
+            lengths.append(len(list(traceback.walk_tb(failure.error.__traceback__))))
 
-        status, headers, body = ask(f"{known}{JWKS}")
-
-        assert status == "500 Internal Server Error"
-        assert b"server_error" in body
-        assert headers["X-Request-Id"]
-        assert "broken on purpose" in caplog.text
+        assert lengths == lengths[:1] * 3
 
     def test_no_header_can_name_a_failure(self, acme):
         for name in ("gatehouse.failure", "Gatehouse-Failure"):
@@ -332,34 +343,6 @@ class TestChanges:
                 experience.change({"mfa": {"factors": []}})
             assert "acr_values_supported" not in self.same(acme, DISCOVERY)
 
-    def test_counts_at_once_though_requests_share_reads(self, known, acme, monkeypatch):
-        monkeypatch.setattr(tenants, "get_cached", lambda _: acme.tenant.to_active())  # however long it takes
-        is_over = threading.Event()
-        documents: list[tuple[Any, bytes]] = []
-
-        def ask_again_and_again(number):
-            if number:
-                while not is_over.is_set():
-                    surfaces.serve(environ(f"{known}{JWKS}"))
-                return
-            try:
-                for _ in range(rounds(10)):
-                    with acme.active():
-                        prepared = keys.prepare()
-                    documents.append((prepared.pk, surfaces.serve(environ(f"{known}{JWKS}")).body))
-                    with acme.active():
-                        keys.remove(prepared)
-                    documents.append((None, surfaces.serve(environ(f"{known}{JWKS}")).body))
-            finally:
-                is_over.set()
-
-        surfaces.serve(environ(f"{known}{JWKS}"))
-        at_once(5, ask_again_and_again)
-
-        before = documents[1][1]
-        for pk, body in documents:
-            assert body == before if pk is None else str(pk).encode() in body
-
     def test_a_deleted_tenant_is_unknown_after_five_seconds(self, acme):
         for path in DOCUMENTS:
             self.same(acme, path)
@@ -379,22 +362,21 @@ def test_a_request_is_counted(address):
             httpx.head(f"{served}{path}")
         figures = httpx.get(f"{served}/metrics", headers={"Authorization": f"Bearer {token}"}).text
 
-    for route in surfaces.SURFACES.keys() - {"oidc:token", "oidc:userinfo"}:
+    for route in documents.DOCUMENTS:
         # The server has been asked for the key set until it answered.
         counted = figures.partition(f'requests_total{{method="HEAD",route="{route}",status="200"}} ')[2]
         assert counted.partition("\n")[0] == "1.0"
         assert f'gatehouse_http_request_seconds_count{{route="{route}"}}' in figures
 
 
-def test_the_whole_handler_is_still_there(known):
-    """The view answers the same without the surface."""
-    status, headers, body = ask(f"{known}{DISCOVERY}")
-    begun: list[Any] = []
-    django: Any = WSGIHandler()
-    response = django(environ(f"{known}{DISCOVERY}"), lambda *head: begun.append(head))
-    ((their_status, their_headers),) = begun
+def test_the_view_is_still_there(known):
+    """The application answers the same without the loop."""
+    status, headers, body = serve(f"{known}{DISCOVERY}")
+    their_status, their_headers, their_body = ask(f"{known}{DISCOVERY}")
 
-    del headers["X-Request-Id"]
-    assert (status, body) == (their_status, b"".join(response))
-    assert headers == {name: value for name, value in their_headers if name != "X-Request-Id"}
+    assert (status, body) == (their_status, their_body)
+    made_later = {"X-Request-Id", "Server", "Date"}
+    assert {name: headers[name] for name in headers.keys() - made_later} == {
+        name: their_headers[name] for name in their_headers.keys() - made_later
+    }
     assert settings.BASE_URL.encode() in body
