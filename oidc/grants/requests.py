@@ -56,10 +56,7 @@ def store(*, request_id: UUID, browser: str, is_new: bool, application: Applicat
 
     """
     request = AuthorizationRequest(pk=request_id, browser=browser, application=application, query=query)
-    limit = rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED
-    with transaction.atomic():
-        limits.hit_by_address(limit)
-        _insert(request)
+    limits.insert_by_address(rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED, _insert, request)
     if not is_new:
         _delete_excess(browser)
 
