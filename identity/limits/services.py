@@ -4,6 +4,7 @@ import ipaddress
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, timedelta
+from functools import lru_cache
 from typing import Final
 
 from django.db import models
@@ -187,6 +188,7 @@ def client_network() -> str:
     return network_of(context.current().ip)
 
 
+@lru_cache(maxsize=1024)
 def network_of(address: str) -> str:
     """Return an IPv4 address or IPv6 /64 network, because one IPv6 client has very many addresses.
 
