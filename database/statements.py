@@ -7,7 +7,9 @@ compiled statement only needs the values of its parameters.
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
+from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -15,6 +17,15 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models.sql import InsertQuery
 
 Values = Mapping[str, Any]
+# The types of values that fields of these types leave as they are for PostgreSQL.
+_UNCONVERTED: Final[Mapping[type[Any], type[Any]]] = {
+    models.BooleanField: bool,
+    models.CharField: str,
+    models.DateTimeField: datetime,
+    models.DurationField: timedelta,
+    models.TextField: str,
+    models.UUIDField: UUID,
+}
 
 
 class Parameter(models.Expression):
@@ -76,12 +87,19 @@ def _find_places(params: Sequence[Any]) -> dict[str, list[int]]:
     return places
 
 
+def _get_kind(field: Any) -> type[Any]:
+    while field.is_relation:
+        field = field.target_field
+    return type(field)
+
+
 def _source_of(param: Parameter, database: BaseDatabaseWrapper) -> Source:
     name, convert = param.name, param.output_field.get_db_prep_save
+    unconverted = _UNCONVERTED.get(_get_kind(param.output_field)) if database.vendor == "postgresql" else None
 
     def source(values: Values) -> Any:
         value = values[name]
-        return value if value is None else convert(value, database)
+        return value if value is None or type(value) is unconverted else convert(value, database)
 
     return source
 
