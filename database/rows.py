@@ -41,7 +41,7 @@ class Loader:
 M = TypeVar("M", bound=models.Model)
 
 
-def new(model: type[M], **values: Any) -> M:
+def new(model: type[M], /, **values: Any) -> M:
     """Return the unsaved instance that ``model(**values)`` makes.
 
     Raises:

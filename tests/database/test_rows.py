@@ -73,8 +73,8 @@ class TestNew:
         assert {name: made[name] for name in half} == half
 
     def test_keeps_the_rows_that_it_refers_to(self, acme):
-        user = User()
         with acme.active():
+            user = User()
             made, expected = rows.new(Session, pk=user.pk, user=user), Session(pk=user.pk, user=user)
 
         assert made.user is user
