@@ -10,7 +10,7 @@ from audit.events import Event
 from audit.metrics import ENTRIES
 from audit.models import Entry
 from audit.typed import TypedIdentifier
-from database import chains, ids
+from database import chains, ids, rows
 from database.chains import Chain
 from database.statements import Insert
 
@@ -103,7 +103,8 @@ def new_entry(
         facts["is_test"] = True
     application_id = application_id or origin.application_id
     user_id = user_id or origin.user_id
-    return Entry(
+    return rows.new(
+        Entry,
         tenant_id=origin.tenant_id,
         key=event.value,
         payload={name: _storable(value) for name, value in facts.items()},

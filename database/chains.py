@@ -14,7 +14,8 @@ from typing import Any, Final
 from django.db import DEFAULT_DB_ALIAS, DataError, IntegrityError, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from database.statements import Insert, Prepared, Statement, Values, as_select
+from database.parameters import Values
+from database.statements import Insert, Prepared, Statement, as_select
 
 Refusal = Callable[[], Exception]
 Step = Callable[[], object]

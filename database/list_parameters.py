@@ -13,7 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F, Lookup, Q, QuerySet, TextField
 from django.db.models.lookups import In
 
-from database.statements import Parameter
+from database.parameters import Parameter
 
 
 class Among(Lookup):

@@ -6,7 +6,7 @@ compiled statement only needs the values of its parameters.
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
@@ -15,24 +15,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 from django.db.models.sql import InsertQuery
 
+from database.parameters import Parameter, Source, Values, source_of
 from database.together import Call, Outcome
-
-Values = Mapping[str, Any]
-
-
-class Parameter(models.Expression):
-    """A named parameter of a statement. Each run supplies its value."""
-
-    def __init__(self, name: str, output_field: "models.Field[Any, Any]") -> None:
-        super().__init__(output_field=output_field)
-        self.name = name
-
-    def as_sql(self, compiler: object, connection: BaseDatabaseWrapper) -> Any:
-        """Compile to a placeholder. Its parameter is this object, which ``Prepared`` replaces by a value."""
-        return "%s", [self]
-
-
-Source = Callable[[Values], Any]
 
 
 class Prepared:
@@ -77,7 +61,7 @@ class Prepared:
 
     def source(self, param: Any) -> Source:
         """Return the function that computes a parameter from the values of a run."""
-        return _source_of(param, self.database) if isinstance(param, Parameter) else lambda _: param
+        return source_of(param, self.database) if isinstance(param, Parameter) else lambda _: param
 
 
 def _find_places(params: Sequence[Any]) -> dict[str, list[int]]:
@@ -87,16 +71,6 @@ def _find_places(params: Sequence[Any]) -> dict[str, list[int]]:
         if isinstance(param, Parameter):
             places.setdefault(param.name, []).append(place)
     return places
-
-
-def _source_of(param: Parameter, database: BaseDatabaseWrapper) -> Source:
-    name, convert = param.name, param.output_field.get_db_prep_save
-
-    def source(values: Values) -> Any:
-        value = values[name]
-        return value if value is None else convert(value, database)
-
-    return source
 
 
 P = TypeVar("P", bound=Prepared)

@@ -245,8 +245,8 @@ class TestJourney:
         step("code", lambda: inside.post("/oidc/token", asked(client, code)), 200)
 
         assert journey == {
-            # The hit of the address, and the pending request.
-            "authorize": (1, 2),
+            # The hit of the address, with the pending request.
+            "authorize": (1, chained(2)),
             # Two reads ask which connectors there are: for messages, and for other providers.
             "page": (4, 0),
             # One write counts: address, pair and identifier. A success undoes two of them in its chain,

@@ -26,15 +26,25 @@ class DatabaseWrapper(base.DatabaseWrapper):
             "context": timestamps.with_fast_timestamps(params["context"]),
         }
 
-    def prepared_cursor(self) -> CursorWrapper:
-        """Return a cursor for a compiled statement, whose result must be read before the next call."""
+    def prepared_cursor(self) -> CursorWrapper | PreparedCursor:
+        """Return a cursor for a compiled statement, whose result must be read before the next call.
+
+        Use it in a ``with`` block, the end of which turns psycopg's errors into Django's. Django's wrapper,
+        which does so at each call, is there only for statements that are logged or wrapped.
+        """
         self.close_if_health_check_failed()
-        self.ensure_connection()
+        if self.connection is None:
+            self.ensure_connection()
         connection: Any = self.connection
         if connection.prepare_threshold is None:
             return self.cursor()
         if self._prepared_cursor is None or self._prepared_cursor.connection is not connection:
-            self._prepared_cursor = PreparedCursor(connection, self.create_cursor)
+            errors = self.wrap_database_errors
+            self._prepared_cursor = PreparedCursor(connection, self.create_cursor, errors)
+        if not (self.queries_logged or self.execute_wrappers):
+            self.validate_thread_sharing()
+            self.validate_no_broken_transaction()
+            return self._prepared_cursor
         database: Any = self  # the stubs have no ``_prepare_cursor``
         wrapper: CursorWrapper = database._prepare_cursor(self._prepared_cursor)  # noqa: SLF001
         return wrapper

@@ -8,8 +8,10 @@ BEGIN, and a statement that psycopg has not prepared yet.
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
 
 from psycopg import Connection, Cursor, Error, OperationalError, ProgrammingError, errors, generators
 from psycopg._queries import PostgresQuery
@@ -53,8 +55,14 @@ def get_error(pgconn: PGconn, result: PGresult) -> Error:
 class PreparedCursor:
     """Executes the statements of a connection one by one. The result of one must be read before the next."""
 
-    def __init__(self, connection: Connection[Any], create_cursor: Callable[[], Cursor[Any]]) -> None:
+    def __init__(
+        self,
+        connection: Connection[Any],
+        create_cursor: Callable[[], Cursor[Any]],
+        errors: AbstractContextManager[Any],
+    ) -> None:
         self.connection: Final = connection
+        self._errors: Final = errors
         self._create_cursor: Final = create_cursor
         self._transformer: Final = Transformer(connection)
         # psycopg's own record, so names end when psycopg deallocates them: after a rollback, for instance.
@@ -62,6 +70,25 @@ class PreparedCursor:
         self._is_interruptible: Final = _can_be_interrupted()
         self._usual: Cursor[Any] | None = None
         self._result: PGresult | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        failure: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Forget the result, and raise an error of psycopg as Django's error.
+
+        Raises:
+            django.db.Error: the block raised an error of psycopg.
+
+        """
+        self.close()
+        if failure is not None:
+            self._errors.__exit__(kind, failure, traceback)
 
     def execute(self, sql: str, params: Sequence[Any]) -> None:
         """Execute a statement.

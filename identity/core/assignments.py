@@ -12,7 +12,7 @@ from audit import log
 from audit.events import Event
 from database import ids
 from database.list_parameters import among, among_selected
-from database.statements import Parameter
+from database.parameters import Parameter
 from identity.core import records
 from identity.core.errors import ServiceError
 from identity.core.links import insert_links

@@ -8,8 +8,10 @@ from django.db import DEFAULT_DB_ALIAS, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.query import get_related_populators
 
+from database import converters
+from database.parameters import Source, Values
 from database.rows import Loader
-from database.statements import Prepared, Source, Values
+from database.statements import Prepared
 from database.together import Outcome
 from identity.core import tenancy
 
@@ -47,8 +49,7 @@ class CompiledRows(CompiledStatement, Generic[M]):
         super().__init__(sql, params, database)
         columns = [selected[0] for selected in compiler.select]
         places = compiler.klass_info["select_fields"]
-        self.compiler: Final = compiler
-        self.converters: Final = compiler.get_converters(columns)
+        self.converters: Final = converters.find(compiler, columns, database)
         self.own: Final = slice(places[0], places[-1] + 1)
         self.names: Final = [column.target.attname for column in columns[self.own]]
         self.related: Final = _populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
@@ -70,10 +71,9 @@ class CompiledRows(CompiledStatement, Generic[M]):
 
     def load(self, rows: Sequence[tuple[Any, ...]]) -> list[M]:
         """Return rows of the database as instances."""
-        converted = self.compiler.apply_converters(rows, self.converters) if self.converters else rows
-        return [self._object(row) for row in converted]
+        return [self._object(row) for row in converters.convert(rows, self.converters)]
 
-    def _object(self, row: tuple[Any, ...]) -> M:
+    def _object(self, row: Sequence[Any]) -> M:
         found: M = self.loader.from_db(DEFAULT_DB_ALIAS, self.names, row[self.own])
         for populator in self.related:
             populator.populate(row, found)
@@ -120,8 +120,8 @@ class CompiledValues(CompiledStatement):
         compiler: Any = queryset.query.get_compiler(connection=database)
         sql, params = compiler.as_sql()
         super().__init__(sql, params, database)
-        self.compiler: Final = compiler
-        self.converters: Final = compiler.get_converters([selected[0] for selected in compiler.select])
+        columns = [selected[0] for selected in compiler.select]
+        self.converters: Final = converters.find(compiler, columns, database)
 
     def fetch(self, values: Values, start: int, stop: int | None) -> list[tuple[Any, ...]]:
         """Run the statement and return its rows from ``start`` up to, not including, ``stop``."""
@@ -130,4 +130,4 @@ class CompiledValues(CompiledStatement):
         with self.database.cursor() if limit else self.cursor() as cursor:
             cursor.execute(f"{self.sql} {limit}" if limit else self.sql, self.bind(values))
             rows = cursor.fetchall()
-        return list(self.compiler.apply_converters(rows, self.converters)) if self.converters else rows
+        return converters.convert(rows, self.converters)

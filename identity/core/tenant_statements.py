@@ -11,7 +11,8 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
-from database.statements import Insert, Parameter, Statement, Values, as_select
+from database.parameters import Parameter, Values
+from database.statements import Insert, Statement, as_select
 from database.together import Work
 from identity.core import tenancy
 from identity.core.compiled_statements import (

@@ -1,4 +1,4 @@
-"""Counters as rows. One statement counts all hits of a request, and its ``WHERE`` applies the limits.
+"""Counters as rows. One statement counts all hits of a request: see ``hit_statements``.
 
 Every transaction locks rows in the order of their kinds, which prevents deadlocks. The clock of the database
 is used, which all nodes share.
@@ -9,85 +9,46 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, Final
 
-from django.db import connection, transaction
+from django.db import DataError, connection, models, transaction
 from django.db.models import Case, F, QuerySet, Value, When
 
-from database import chains, ids
+from database import chains
 from database.chains import Chain
 from database.clock import DatabaseNow
 from database.list_parameters import among_selected
-from identity.core import tenancy
+from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Update, text
+from identity.limits import hit_statements
 from identity.limits.models import Counter
-from identity.limits.rules import (
-    LOCK_SECONDS,
-    MAX_ACTIVE_LOCKS,
-    ActiveLock,
-    Hit,
-    Limit,
-    Lock,
-    Refusal,
-    Window,
-)
+from identity.limits.rules import MAX_ACTIVE_LOCKS, ActiveLock, Hit, Limit, Lock, Refusal, Window
 
 _UNLIMITED: Final = 2**31 - 1
-_ROW: Final = "(%s, %s, %s, %s, %s, 1, {ends_at}, {now}, {now})"
-# After a window ends, the next hit starts a new one. A lock extends its window, so the next failure
-# causes a longer lock.
-_COLUMNS: Final = "id, tenant_id, kind, key_hash, group_hash, count, ends_at, created_at, updated_at"
-# Nodes of release 0.1.3 insert counters without a group; the next hit adds it.
-_HIT: Final = """
-INSERT INTO limits_counter AS c ({columns})
-VALUES {rows}
-ON CONFLICT (tenant_id, kind, key_hash) DO UPDATE SET
-    group_hash = EXCLUDED.group_hash,
-    count = CASE WHEN c.ends_at <= {now} THEN 1 ELSE c.count + 1 END,
-    ends_at = CASE WHEN c.ends_at <= {now} THEN EXCLUDED.ends_at ELSE COALESCE({extended}, c.ends_at) END,
-    locked_until = CASE WHEN c.ends_at <= {now} THEN NULL ELSE {locked} END
-WHERE (c.locked_until IS NULL OR c.locked_until <= {now}) AND (c.ends_at <= {now} OR c.count < {max_hits})
-"""
-_INCREMENT: Final = """
-INSERT INTO limits_counter AS c ({columns})
-VALUES {row}
-ON CONFLICT (tenant_id, kind, key_hash) DO UPDATE SET
-    count = CASE WHEN c.ends_at <= {now} THEN 1 ELSE c.count + 1 END,
-    ends_at = CASE WHEN c.ends_at <= {now} THEN EXCLUDED.ends_at ELSE c.ends_at END
-RETURNING count, {resets_in}
-"""
-_RESETS_IN: Final = {
-    "postgresql": "CEIL(EXTRACT(EPOCH FROM ends_at - STATEMENT_TIMESTAMP()))::integer",
-    "sqlite": "CAST((JULIANDAY(ends_at) - JULIANDAY('now')) * 86400 AS integer) + 1",
-}
-_LATER: Final = {
-    "postgresql": "({moment} + {seconds} * INTERVAL '1 second')",
-    "sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f000', {moment}, ({seconds}) || ' seconds')",
-}
-_NOW: Final = {
-    "postgresql": "STATEMENT_TIMESTAMP()",
-    "sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f000', 'now')",
-}
 
 
 def count_hits(hits: Sequence[Hit]) -> Refusal | None:
     """Count all hits and return None, or count none and return the first refusal. A rollback undoes hits."""
     ordered = sorted(hits, key=lambda hit: hit.rule.kind)
-    with transaction.atomic() if len(ordered) > 1 else nullcontext():
-        if _count_allowed(ordered) == len(ordered):
-            return None
-        if len(ordered) > 1:
-            transaction.set_rollback(True)
-    return get_refusal(hits)
+    counted = _count_together(ordered)
+    if counted is None:
+        with transaction.atomic() if len(ordered) > 1 else nullcontext():
+            counted = _count_allowed(ordered)
+            if counted < len(ordered) and len(ordered) > 1:
+                transaction.set_rollback(True)
+    return None if counted == len(ordered) else get_refusal(hits)
+
+
+def count_and_insert(hit: Hit, insert: Insert, row: models.Model) -> Refusal | None:
+    """Count a hit and insert a row, and return None, or do neither and return the refusal."""
+    if _get_count_and_insert(hit.rule, insert)(hit_statements.get_values([hit]), row):
+        return None
+    return get_refusal([hit])
 
 
 def increment(hit: Hit) -> Window:
     """Count a hit, even beyond its limit, and return the window."""
-    rule, vendor = hit.rule, connection.vendor
-    now, later = _NOW[vendor], _LATER[vendor]
-    row = _ROW.format(ends_at=later.format(moment=now, seconds=rule.seconds), now=now)
-    values = _values(hit)
-    statement = _INCREMENT.format(columns=_COLUMNS, row=row, now=now, resets_in=_RESETS_IN[vendor])
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+    prepared = hit_statements.get_increment((hit.rule,)).prepared()
+    with prepared.cursor() as cursor:
+        prepared.execute(cursor, hit_statements.get_values([hit]))
         return Window(*cursor.fetchone())
 
 
@@ -139,49 +100,38 @@ def _undo_statement(hits: int) -> Update:
     return Update(counted, count=count, locked_until=None)
 
 
+@lru_cache(maxsize=64)
+def _get_count_and_insert(rule: Limit | Lock, insert: Insert) -> AtomicChange:
+    return AtomicChange(hit_statements.get_count((rule,)), insert)
+
+
+def _count_together(hits: Sequence[Hit]) -> int | None:
+    """Count all hits or none in one statement, and return their number. Return None if that is not possible.
+
+    A transaction of the caller must not end with an error, and SQLite has no such statement. When a counter
+    has just reached its limit in another request, the statement fails.
+    """
+    if len(hits) <= 1 or connection.vendor != "postgresql" or connection.in_atomic_block:
+        return None
+    prepared = hit_statements.get_count_together(_get_rules(hits)).prepared()
+    try:
+        with prepared.cursor() as cursor:
+            prepared.execute(cursor, hit_statements.get_values(hits))
+            return int(cursor.fetchone()[0])
+    except DataError:
+        return None
+
+
 def _count_allowed(hits: Sequence[Hit]) -> int:
     """Count the hits that are allowed, and return their number."""
-    values = [value for hit in hits for value in _values(hit)]
-    with connection.cursor() as cursor:
-        cursor.execute(_hit_sql([hit.rule for hit in hits], connection.vendor), values)
+    prepared = hit_statements.get_count(_get_rules(hits)).prepared()
+    with prepared.cursor() as cursor:
+        prepared.execute(cursor, hit_statements.get_values(hits))
         return int(cursor.rowcount)
 
 
-def _values(hit: Hit) -> tuple[Any, ...]:
-    """Return the values of the parameters of a row."""
-    pk = Counter._meta.pk.get_db_prep_value(ids.new(), connection)
-    return pk, tenancy.active_id(), hit.rule.kind, hit.key_hash, hit.group_hash
-
-
-def _hit_sql(rules: Sequence[Limit | Lock], vendor: str) -> str:
-    now, later = _NOW[vendor], _LATER[vendor]
-    lock_seconds = _lock_seconds([rule for rule in rules if isinstance(rule, Lock)])
-    rows = [_ROW.format(ends_at=later.format(moment=now, seconds=rule.seconds), now=now) for rule in rules]
-    return _HIT.format(
-        columns=_COLUMNS,
-        rows=", ".join(rows),
-        now=now,
-        max_hits=_max_hits([rule for rule in rules if isinstance(rule, Limit)]),
-        locked=later.format(moment=now, seconds=lock_seconds),
-        extended=later.format(moment="EXCLUDED.ends_at", seconds=lock_seconds),
-    )
-
-
-def _max_hits(limits: list[Limit]) -> str:
-    # Kinds are constants of the code, so it is safe to put them into SQL.
-    whens = [f"WHEN c.kind = '{limit.kind}' THEN {limit.max_hits}" for limit in limits]
-    return f"CASE {' '.join(whens)} ELSE {_UNLIMITED} END" if whens else str(_UNLIMITED)
-
-
-def _lock_seconds(locks: list[Lock]) -> str:
-    """Return the SQL for the seconds that one more failure locks, or NULL."""
-    whens = []
-    for lock in locks:
-        enough = lock.failures - 1
-        seconds = " ".join(f"WHEN {enough + more} THEN {span}" for more, span in enumerate(LOCK_SECONDS))
-        seconds = f"CASE c.count {seconds} ELSE {LOCK_SECONDS[-1]} END"
-        whens.append(f"WHEN c.kind = '{lock.kind}' AND c.count >= {enough} THEN {seconds}")
-    return f"CASE {' '.join(whens)} END" if whens else "CAST(NULL AS integer)"
+def _get_rules(hits: Sequence[Hit]) -> hit_statements.Rules:
+    return tuple(hit.rule for hit in hits)
 
 
 def get_refusal(hits: Sequence[Hit]) -> Refusal:

@@ -9,10 +9,12 @@ from contextlib import suppress
 from typing import Any, Final
 
 from django.conf import settings
+from django.db import models
 
 from database import chains
 from database.chains import Chain
 from database.redis import InvalidReply, Unavailable, shared_redis
+from database.statements import Insert
 from identity.core import tenancy
 from identity.limits.rules import LOCK_SECONDS, MAX_ACTIVE_LOCKS, ActiveLock, Hit, Limit, Refusal, Window
 
@@ -123,6 +125,19 @@ def count_hits(hits: Sequence[Hit]) -> Refusal | None:
     if position > len(hits):
         raise Unavailable
     return Refusal(hits[position - 1], milliseconds // 1000 + 1) if position else None
+
+
+def count_and_insert(hit: Hit, insert: Insert, row: models.Model) -> Refusal | None:
+    """Count a hit, insert a row and return None, or return the refusal. If the insert fails, the hit counts.
+
+    Raises:
+        Unavailable: Redis does not answer, or its reply is invalid.
+
+    """
+    refusal = count_hits([hit])
+    if refusal is None:
+        insert(row)
+    return refusal
 
 
 def increment(hit: Hit) -> Window:

@@ -4,14 +4,17 @@ import ipaddress
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, timedelta
+from functools import lru_cache
 from typing import Final
 
+from django.db import models
 from django.utils import timezone
 from django.utils.translation import ngettext_lazy
 
 from audit import context
 from database import chains
 from database.chains import Chain
+from database.statements import Insert
 from identity.core.errors import ServiceError
 from identity.core.refusal_texts import fill
 from identity.limits import stores
@@ -56,6 +59,18 @@ def hit_by_address(limit: Limit) -> None:
 
     """
     hit((limit, client_network()))
+
+
+def insert_by_address(limit: Limit, insert: Insert, row: models.Model) -> None:
+    """Count a hit for the client's address, and insert a row. In the database both are one statement.
+
+    Raises:
+        TooMany: the limit is reached, and nothing is inserted.
+
+    """
+    refusal = stores.count_and_insert(Hit(limit, client_network()), insert, row)
+    if refusal:
+        raise TooMany(refusal.resets_in)
 
 
 def increment(limit: Lock | Limit, key: str) -> Window:
@@ -173,6 +188,7 @@ def client_network() -> str:
     return network_of(context.current().ip)
 
 
+@lru_cache(maxsize=1024)
 def network_of(address: str) -> str:
     """Return an IPv4 address or IPv6 /64 network, because one IPv6 client has very many addresses.
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 from django.conf import settings
+from django.db import models
 from prometheus_client import Counter
 
 from database.chains import Chain
 from database.redis import Unavailable
+from database.statements import Insert
 from identity.limits import in_database, in_redis
 from identity.limits.rules import ActiveLock, Hit, Refusal, Window
 
@@ -23,6 +25,9 @@ class Store(Protocol):
 
     def count_hits(self, hits: Sequence[Hit]) -> Refusal | None:
         """Count all hits and return None, or count none and return the first refusal."""
+
+    def count_and_insert(self, hit: Hit, insert: Insert, row: models.Model) -> Refusal | None:
+        """Count a hit, insert a row and return None, or do neither and return the refusal."""
 
     def increment(self, hit: Hit) -> Window:
         """Count a hit, even beyond its limit, and return the window."""
@@ -53,6 +58,13 @@ def count_hits(hits: Sequence[Hit]) -> Result:
     result = _run(lambda store: Result(store, store.count_hits(hits)))
     count_refusal(result.refusal)
     return result
+
+
+def count_and_insert(hit: Hit, insert: Insert, row: models.Model) -> Refusal | None:
+    """Count a hit and insert a row, or do neither if the hit is refused. Return the refusal."""
+    refusal = _run(lambda store: store.count_and_insert(hit, insert, row))
+    count_refusal(refusal)
+    return refusal
 
 
 def increment(hit: Hit) -> Window:

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from database import ids
-from database.statements import Parameter
+from database.parameters import Parameter
 from identity.core.tenant_statements import Select, uuid
 from identity.organizations.models import (
     MemberRole,

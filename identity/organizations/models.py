@@ -5,7 +5,7 @@ from django.db.models import OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
-from database.statements import Parameter
+from database.parameters import Parameter
 from identity.core.models import CounterShard, EditableModel, Link, TenantManager
 from identity.resources.models import Scope
 from identity.users.models import User

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from audit.events import Event
-from database.statements import Parameter
+from database.parameters import Parameter
 from identity.core import records
 from identity.core.assignments import Assignment
 from identity.core.errors import ServiceError

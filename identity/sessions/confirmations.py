@@ -9,7 +9,7 @@ from audit import log
 from audit.events import Event
 from database import chains
 from database.chains import Chain
-from database.statements import Parameter
+from database.parameters import Parameter
 from identity.core.tenant_statements import Update, moment, number, text, uuid
 from identity.sessions.models import Session
 from identity.sessions.services import Ended, hash_token

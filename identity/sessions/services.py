@@ -15,10 +15,11 @@ from django.utils import timezone
 
 from audit import context, log
 from audit.events import Event
-from database import chains, ids
+from database import chains, ids, rows
 from database.chains import Chain
 from database.clock import limited
-from database.statements import AtomicChange, Insert, Parameter
+from database.parameters import Parameter
+from database.statements import AtomicChange, Insert
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session, SessionQuerySet
@@ -145,7 +146,8 @@ def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Ses
     token = secrets.token_urlsafe(32)
     now = timezone.now()
     origin = context.current()
-    session = Session(
+    session = rows.new(
+        Session,
         user=user,
         token_hash=hash_token(token),
         epoch=user.epoch,

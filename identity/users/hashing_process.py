@@ -29,7 +29,9 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 _ENVIRONMENT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variables hold secrets
 
 _enabled: Final = threading.Event()
-_local: Final = threading.local()
+# Processes that no thread uses. The one that was used last is used next, so the others give memory back.
+_idle: Final[list[subprocess.Popen[bytes]]] = []
+os.register_at_fork(after_in_child=_idle.clear)
 _build_failed: Final = threading.Event()
 _reporting: Final = threading.Lock()
 _logger: Final = logging.getLogger("gatehouse.passwords")
@@ -40,17 +42,14 @@ class ProcessFailed(RuntimeError):
 
 
 def enable() -> None:
-    """Hash in separate processes from now on. Each thread starts its own at its first hash."""
+    """Hash in separate processes from now on. One is started when a hash finds none that is idle."""
     _enabled.set()
 
 
-def end_process() -> None:
-    """End the process of this thread. The next hash starts another."""
-    process = _local.__dict__.pop("process", None)
-    if process is not None:
-        process.kill()
-        with suppress(BrokenPipeError):
-            process.communicate()
+def end_processes() -> None:
+    """End all processes that are idle. The next hash starts another."""
+    while _idle:
+        _end(_idle.pop())
 
 
 def verify(password: str, encoded: str) -> bool:
@@ -80,15 +79,15 @@ def find_engine() -> str:
         ProcessFailed: the process cannot be started or ended.
 
     """
-    end_process()
+    end_processes()
     try:
         return cast("str", _call("engine"))
     finally:
-        end_process()
+        end_processes()
 
 
 def _run(name: str, *arguments: Any) -> bool | str:
-    """Call a function of ``argon2_functions``: in the process of this thread, if processes are enabled."""
+    """Call a function of ``argon2_functions``: in a process of its own, if processes are enabled."""
     return _call(name, *arguments) if _enabled.is_set() else argon2_functions.call(name, *arguments)
 
 
@@ -97,43 +96,63 @@ def _call(*call: object) -> Any:
     line = json.dumps(call, ensure_ascii=False).encode() + b"\n"
     for _ in range(_ATTEMPTS):
         try:
-            process = _get_process()
+            process = _take_process()
         except OSError as failure:
             raise ProcessFailed from failure
-        assert process.stdin is not None and process.stdout is not None  # noqa: PT018, S101 - both are pipes
         try:
-            process.stdin.write(line)
-            process.stdin.flush()
-        except BrokenPipeError:
-            result = b""
-        else:
-            result = _read_result(process.stdout)
+            result = _ask(process, line)
+        except BaseException:
+            _end(process)
+            raise
         if result.endswith(b"\n"):
+            _idle.append(process)
             return json.loads(result)
-        end_process()
+        _end(process)
     raise ProcessFailed
+
+
+def _ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+    """Return the line that the process answers, or an empty one if the process has ended.
+
+    Raises:
+        ProcessFailed: the process took too long.
+
+    """
+    assert process.stdin is not None and process.stdout is not None  # noqa: PT018, S101 - both are pipes
+    try:
+        process.stdin.write(line)
+        process.stdin.flush()
+    except BrokenPipeError:
+        return b""
+    return _read_result(process.stdout)
 
 
 def _read_result(output: IO[bytes]) -> bytes:
     """Return the line that the process writes, or an empty one if the process has ended.
 
     Raises:
-        ProcessFailed: the process took too long, and was ended.
+        ProcessFailed: the process took too long.
 
     """
     waiting = select.poll()  # ``select.select`` fails in a process with many files
     waiting.register(output, select.POLLIN)
     if not waiting.poll(_RESULT_SECONDS * 1000):
-        end_process()
         raise ProcessFailed(f"no result within {_RESULT_SECONDS} s")
     return output.readline()
 
 
-def _get_process() -> subprocess.Popen[bytes]:
-    """Return the process of this thread. It ends when the worker ends, because its standard input closes."""
-    if not hasattr(_local, "process"):
-        _local.process = _start_with_build() or _start()
-    return cast("subprocess.Popen[bytes]", _local.process)
+def _take_process() -> subprocess.Popen[bytes]:
+    """Return an idle process, or a new one. It ends with the worker, when its standard input closes."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _start_with_build() or _start()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    with suppress(BrokenPipeError):
+        process.communicate()
 
 
 def _start_with_build() -> subprocess.Popen[bytes] | None:

@@ -6,7 +6,6 @@ get 503, so that a flood of sign-ins does not occupy all threads of the worker.
 
 import logging
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from threading import BoundedSemaphore
@@ -82,13 +81,13 @@ class Place:
 class HashingQueue:
     """A queue in which ``running`` hashes run at once and ``waiting`` requests wait; others are refused.
 
-    Hashes run in threads of their own, because a worker has many more threads than may hash at once.
+    A hash runs in the thread of its request, which waits for a process or for its turn.
     """
 
     def __init__(self, *, running: int, waiting: int) -> None:
         self._has_place = ContextVar("has_place", default=False)
         self._places = BoundedSemaphore(running + waiting)
-        self._threads = ThreadPoolExecutor(running, thread_name_prefix="hashing")
+        self._turns = BoundedSemaphore(running)
 
     @contextmanager
     def reserve(self) -> Iterator[bool]:
@@ -106,7 +105,7 @@ class HashingQueue:
         return Place(self._places, self._has_place) if self._places.acquire(blocking=False) else None
 
     def run(self, work: Callable[[], T]) -> T:
-        """Run ``work`` in a thread of the queue, and return its result.
+        """Run ``work`` when it is its turn, and return its result.
 
         Raises:
             Busy: the queue is full, its hashes take too long, or no hashing process works.
@@ -115,26 +114,15 @@ class HashingQueue:
         with self.reserve() as is_reserved:
             if not is_reserved:
                 raise Busy
+            if not self._turns.acquire(timeout=_WAIT_SECONDS):
+                raise Busy
             try:
-                return _await(self._threads.submit(work))
+                return work()
             except hashing_process.ProcessFailed:
                 _logger.exception("no password can be hashed: sign-ins get 503")
                 raise Busy from None
-
-
-def _await(result: Future[T]) -> T:
-    """Return the result of a hash, which is cancelled if it has not begun after ``_WAIT_SECONDS``.
-
-    Raises:
-        Busy: the hash was cancelled.
-
-    """
-    try:
-        return result.result(_WAIT_SECONDS)
-    except TimeoutError:
-        if result.cancel():
-            raise Busy from None
-        return result.result()
+            finally:
+                self._turns.release()
 
 
 _queue: Final = HashingQueue(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)

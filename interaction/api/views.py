@@ -1,11 +1,13 @@
 """The JSON API for a company's own sign-in front end."""
 
+from functools import cache
 from typing import Any, Final
 
 from django.utils import translation
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from identity.sessions import cookies
@@ -72,6 +74,12 @@ class Experience(APIView):
         return Response(document, headers={"Cache-Control": "no-store"})
 
 
+@cache
+def _get_serializer(kind: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
+    """Return the serializer that validates all bodies of a kind. A new one copies all of its fields."""
+    return kind()
+
+
 class InteractionView(APIView):
     """One step of a journey, for same-origin pages."""
 
@@ -80,9 +88,8 @@ class InteractionView(APIView):
 
     def validate(self, request: Request) -> tuple[dict[str, Any], Pending | None]:
         """Return the validated fields of the body, and the pending request that it names."""
-        serializer = self.request_serializers["post"](data=request.data)  # type: ignore[attr-defined]
-        serializer.is_valid(raise_exception=True)
-        fields = dict(serializer.validated_data)
+        serializer = _get_serializer(self.request_serializers["post"])  # type: ignore[attr-defined]
+        fields = dict(serializer.run_validation(request.data))
         return fields, pending.find(request._request, fields.pop("interaction"))  # noqa: SLF001
 
     def browser(self, request: Request) -> str:

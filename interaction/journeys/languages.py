@@ -1,5 +1,6 @@
 """The language of pages and messages."""
 
+import re
 from typing import Final
 
 from django.core.exceptions import SuspiciousOperation
@@ -11,10 +12,14 @@ from identity.users.models import User
 from interaction.journeys.pending import Pending
 
 PARAMETER: Final = "ui_locales"
+# Finds the parameter in a query, which is longest at the authorization endpoint, without decoding all of it.
+_MAY_BE_REQUESTED: Final = re.compile(rf"(?:^|&)(?:{PARAMETER}|[^=&]*%)")
 
 
 def get_chosen(request: HttpRequest) -> str | None:
     """Return the language that the URL of a page requests, if any."""
+    if not _MAY_BE_REQUESTED.search(request.META.get("QUERY_STRING", "")):
+        return None
     try:
         return find_supported(request.GET.get(PARAMETER, ""))
     except SuspiciousOperation:  # too many parameters: the view refuses them

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from database import ids
-from database.statements import Parameter
+from database.parameters import Parameter
 from identity.core.models import Timestamped, Versioned
 from identity.factors import credential_columns
 from identity.factors.credential_columns import Credential

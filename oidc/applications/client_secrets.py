@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 from audit import log
 from audit.events import Event
 from database.clock import DatabaseNow
-from database.statements import Parameter
+from database.parameters import Parameter
 from identity.core import audit_facts
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Gone

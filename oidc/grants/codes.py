@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 
 from audit import log
 from audit.models import Entry
+from database import rows
 from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
@@ -95,7 +96,8 @@ def issue(  # noqa: PLR0913 - what a code is bound to
     Return None if the pending request was answered before.
     """
     code = secrets.token_urlsafe(32)
-    row = AuthorizationCode(
+    row = rows.new(
+        AuthorizationCode,
         code_hash=_hash(code),
         application=application,
         user=session.user,

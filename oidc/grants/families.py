@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from audit import log
 from audit.events import Event
 from audit.models import Entry
-from database import ids
+from database import ids, rows
 from database.statements import AtomicChange, Insert
 from database.together import Work
 from identity.core.tenant_statements import Select, Update, duration, number, text, uuid
@@ -168,7 +168,8 @@ def new_family(  # noqa: PLR0913 - one parameter a column
     acr: str = "",
 ) -> RefreshFamily:
     """Return an unsaved family for a code that granted ``offline_access``; redeeming the code inserts it."""
-    family = RefreshFamily(
+    family = rows.new(
+        RefreshFamily,
         pk=family_id,
         application=application,
         user_id=session.user_id,

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from audit import context
-from database import chains
+from database import chains, rows
 from database.chains import Chain
 from database.statements import Insert
 from identity.core.tenant_statements import Delete, Select, Update, text, uuid
@@ -56,11 +56,10 @@ def store(*, request_id: UUID, browser: str, is_new: bool, application: Applicat
         limits.TooMany: too many from this address.
 
     """
-    request = AuthorizationRequest(pk=request_id, browser=browser, application=application, query=query)
-    limit = rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED
-    with transaction.atomic():
-        limits.hit_by_address(limit)
-        _insert(request)
+    request = rows.new(
+        AuthorizationRequest, pk=request_id, browser=browser, application=application, query=query
+    )
+    limits.insert_by_address(rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED, _insert, request)
     if not is_new:
         _delete_excess(browser)
 

@@ -21,7 +21,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from database import ids
-from database.statements import Parameter, Prepared, Statement
+from database.parameters import Parameter
+from database.statements import Prepared, Statement
 from identity.core import tenancy
 from identity.core.impacts import Impact
 from identity.core.tenant_statements import moment, text, uuid

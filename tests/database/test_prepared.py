@@ -24,9 +24,10 @@ from django.test.utils import CaptureQueriesContext
 
 import config.urls
 from database.availability import is_unavailable
+from database.parameters import _UNCONVERTED, Parameter
 from database.postgresql import prepared as module
 from database.postgresql.cursor import Cursor
-from database.statements import Parameter, Prepared, Statement, _SingleStatement
+from database.statements import Prepared, Statement, _SingleStatement
 from tests.support import second
 from tests.support.cast import World
 
@@ -429,6 +430,14 @@ def test_every_statement_has_the_same_outcome_both_ways(acme: World, usual):
 
     assert len(compared) > 30
     assert "oidc.grants.families._of_client" in compared
+
+
+@pytest.mark.parametrize("field", _UNCONVERTED)
+def test_a_value_that_is_not_converted_would_stay_as_it_is(field):
+    value = EXAMPLES[field]
+
+    assert type(value) is _UNCONVERTED[field]
+    assert field().get_db_prep_save(value, connection) is value
 
 
 def test_every_column_is_read_the_same_both_ways(acme: World, usual):

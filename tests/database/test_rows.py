@@ -1,11 +1,15 @@
 """Instances from the rows of compiled statements are those that ``Model.from_db`` makes."""
 
+from functools import partial
+
 import pytest
 from django.apps import apps
 from django.db import models
 from django.db.models.signals import post_init, pre_init
 
+from database import rows
 from database.rows import Loader
+from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants.models import RefreshFamily
 
@@ -51,3 +55,32 @@ def test_a_model_with_a_maker_of_its_own_is_refused(name, monkeypatch):
 
     with pytest.raises(TypeError, match="RefreshFamily"):
         Loader(RefreshFamily)
+
+
+class TestNew:
+    @pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+    def test_has_the_values_that_are_given_and_the_defaults_of_the_others(self, model, acme):
+        values = {field.attname: object() for field in model._meta.concrete_fields}
+        half = dict(list(values.items())[::2])
+
+        with acme.active():
+            assert described(rows.new(model, **values)) == described(model(**values))
+            made, expected = (vars(maker(**half)) for maker in (partial(rows.new, model), model))
+
+        assert [*made] == [name for name in expected if name != "_state"] + ["_state"]
+        differing = {name for name in made if type(made[name]) is not type(expected[name])}
+        assert differing == set()
+        assert {name: made[name] for name in half} == half
+
+    def test_keeps_the_rows_that_it_refers_to(self, acme):
+        with acme.active():
+            user = User()
+            made, expected = rows.new(Session, pk=user.pk, user=user), Session(pk=user.pk, user=user)
+
+        assert made.user is user
+        assert (made.pk, made.user_id) == (expected.pk, expected.user_id) == (user.pk, user.pk)
+        assert made._state.fields_cache == expected._state.fields_cache
+
+    def test_refuses_a_name_that_is_no_column(self, acme):
+        with acme.active(), pytest.raises(KeyError, match="pet"):
+            rows.new(User, pet="Rex")

@@ -38,8 +38,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     hashing_process.enable()
     monkeypatch.setattr(passwords, "_queue", passwords.HashingQueue(running=1, waiting=8))
     yield
-    passwords._queue.run(hashing_process.end_process)
-    hashing_process.end_process()
+    hashing_process.end_processes()
 
 
 @pytest.fixture
@@ -107,7 +106,7 @@ class TestBuild:
     def test_the_process_keeps_its_memory(self, build, processes):
         """Pages that are mapped for each hash cost as much time as a third of it."""
         hashing_process.verify(PASSWORD, hashing_process.encode(PASSWORD, "a salt of any", (2, 19456, 1)))
-        faults = Path(f"/proc/{hashing_process._local.process.pid}/stat")
+        faults = Path(f"/proc/{hashing_process._idle[-1].pid}/stat")
         before = int(faults.read_text().rpartition(")")[2].split()[7])
 
         hashing_process.encode(PASSWORD, "a salt of any", (2, 19456, 1))
@@ -171,7 +170,7 @@ class TestOtherwise:
         put(folder, code)
 
         self.hash_and_verify()
-        passwords._queue.run(hashing_process.end_process)
+        hashing_process.end_processes()
         self.hash_and_verify()
 
         assert hashing_process.find_engine() == argon2_functions.LIBSODIUM

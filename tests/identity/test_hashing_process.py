@@ -34,13 +34,13 @@ def apart(monkeypatch):
     queue = passwords.HashingQueue(running=1, waiting=8)
     monkeypatch.setattr(passwords, "_queue", queue)
     yield queue.run
-    queue.run(hashing_process.end_process)
+    hashing_process.end_processes()
 
 
 def process(apart):
     """The process that hashes, which is there once something was hashed."""
     passwords.verify(PASSWORD, None)
-    return apart(lambda: hashing_process._local.process)
+    return hashing_process._idle[-1]
 
 
 @pytest.mark.parametrize("password", ["pässwörd 密码 🔑", "", "a\nb\r\n", "a\0b", '"\\u0041"', "x" * 4096])
@@ -63,7 +63,7 @@ def test_what_was_hashed_here_is_known_there(monkeypatch, apart):
 
 def test_nobodys_password_is_hashed_there_too(apart):
     assert passwords.verify(PASSWORD, None) == (False, None)
-    assert apart(lambda: hashing_process._local.process).poll() is None
+    assert hashing_process._idle[-1].poll() is None
 
 
 def test_a_damaged_hash_is_nobodys(apart):
@@ -174,7 +174,7 @@ def test_one_that_does_not_answer_in_time_is_ended_and_replaced(apart, monkeypat
 @pytest.mark.parametrize("python", ["/bin/false", "/no/such/program"])
 def test_one_that_never_comes_up_is_told_to_operators_and_is_no_answer(apart, monkeypatch, caplog, python):
     stored = passwords.hash_password(PASSWORD)
-    first = apart(lambda: hashing_process._local.process)
+    first = hashing_process._idle[-1]
     first.kill()
     first.wait()
     monkeypatch.setattr(sys, "executable", python)
@@ -199,7 +199,7 @@ def test_it_ends_with_whoever_asks():
     code = (
         "from identity.users import hashing_process as process;"
         "process.enable(); process.encode('x', 'saltsalt', (1, 8, 1));"
-        "print(process._local.process.pid, flush=True); import os; os._exit(0)"
+        "print(process._idle[-1].pid, flush=True); import os; os._exit(0)"
     )
 
     # It has the pipe of standard error as well: while it goes on, so does this.

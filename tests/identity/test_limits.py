@@ -1,12 +1,14 @@
 """What is counted, in the database and in Redis alike."""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connections, transaction
 from redis import Redis
 
 from database.redis import shared_redis
@@ -223,6 +225,36 @@ def test_case_I07_fifty_guesses_at_once_are_three(store, acme):
 
         assert sorted(at_once(50, one)) == ["Locked"] * 47 + ["Wrong"] * 3
         assert len(looked) == 3
+
+
+def test_a_lock_that_begins_meanwhile_refuses_and_counts_nowhere_else(acme):
+    """The one that waits has seen no lock, and has counted for the identifier when it finds one."""
+
+    def guess() -> str:
+        with acme.active():
+            try:
+                with limits.login_attempt((PAIR, "ada"), (IDENTIFIER, "ada"), failure=Wrong, locked=Locked):
+                    raise Wrong  # noqa: TRY301 - as a journey does
+            except Wrong as wrong:
+                return type(wrong).__name__
+
+    def other_guess() -> str:
+        try:
+            return guess()
+        finally:
+            connections.close_all()
+
+    assert [guess(), guess()] == ["Wrong"] * 2
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            assert guess() == "Wrong"
+            waiting = pool.submit(other_guess)
+            time.sleep(1)
+            assert not waiting.done()
+        assert waiting.result() == "Locked"
+
+    with acme.active():
+        assert dict(Counter.objects.values_list("kind", "count")) == {"pair": 3, "identifier": 3}
 
 
 def test_right_and_wrong_ones_at_once_wait_in_no_circle(store, acme):

@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
-from oauthlib.common import Request
 from oauthlib.oauth2 import AuthorizationCodeGrant, FatalClientError, OAuth2Error
 
 from oidc.provider import oauthlib_errors
 from oidc.provider.authorization import checks
 from oidc.provider.authorization.checks import ClientRequest, SentRequest
 from oidc.provider.errors import Unanswerable
+from oidc.provider.oauthlib_requests import UniqueParameters
 from oidc.provider.validator import Validator
 
 
@@ -22,7 +22,7 @@ def run(request: SentRequest) -> ClientRequest:
 
     """
     checks.check_addressing(request)
-    oauth = Request("/oidc/authorize", body=request.sent.select(checks.PARAMETERS))
+    oauth = UniqueParameters("/oidc/authorize", body=request.sent.select(checks.PARAMETERS))
     oauth.stage = request
     try:
         _FLOW.validate_authorization_request(oauth)

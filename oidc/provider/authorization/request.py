@@ -94,12 +94,12 @@ def validate_stored(pending: AuthorizationRequest) -> Authorization:
         raise
 
 
-def to_stored(query: str) -> str:
-    """Return the known parameters of a valid query, with few characters percent-encoded to keep rows small.
+def to_stored(sent: Parameters) -> str:
+    """Return the known parameters of a valid request as a query, in few characters to keep rows small.
 
     An ID token is replaced by its subject, so that a copy of the database contains no tokens.
     """
-    pairs = parameters.decode(query).select(PARAMETERS)
+    pairs = sent.select(PARAMETERS)
     stored = [
         (name, id_token_hint.to_stored(text) if name == "id_token_hint" and text else text)
         for name, text in pairs

@@ -6,12 +6,12 @@ oauthlib has a class for each grant, which calls the hooks of ``Validator`` in t
 from typing import Any, Final
 
 from django.db import IntegrityError
-from oauthlib.common import Request
 from oauthlib.oauth2 import OAuth2Error
 
 from oidc.keys.models import SigningKey
 from oidc.provider import client_failures, oauthlib_errors
 from oidc.provider.errors import InvalidClient, InvalidGrant, OAuthError
+from oidc.provider.oauthlib_requests import UniqueParameters
 from oidc.provider.token.endpoint import GRANTS, handle_grant
 from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, Stage, TokenRequest
 from oidc.provider.validator import Validator
@@ -56,7 +56,7 @@ def _call_steps(oauth: Any) -> None:
 def _new_oauth_request(request: TokenRequest) -> Any:
     """Return oauthlib's object for a token request. Its attribute ``stage`` is ``request``."""
     parameters = [("grant_type", request.grant_type), *request.parameters.items()]
-    oauth = Request("/oidc/token", "POST", body=parameters)
+    oauth = UniqueParameters("/oidc/token", "POST", body=parameters)
     oauth.stage = request
     return oauth
 

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit import log
 from database.list_parameters import TextList
-from database.statements import Parameter
+from database.parameters import Parameter
 from identity.core.tenant_statements import ConditionalInsert, number, text, uuid
 from identity.resources.models import Resource
 from oidc.applications import bindings, client_secrets

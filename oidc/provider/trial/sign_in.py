@@ -86,10 +86,10 @@ def begin(application: Application, viewer: Viewer, *, browser: str, asked: dict
     trial = shown_once.create(viewer, _get_page(application), content, lifetime=_LIFETIME)
     request_id = ids.new()
     try:
-        query = urlencode(_build_request(application, trial, known) | asked)
-        validate(parameters.decode(query), application=application, is_trial=True)
+        sent = parameters.decode(urlencode(_build_request(application, trial, known) | asked))
+        validate(sent, application=application, is_trial=True)
         requests.store_trial(
-            request_id=request_id, browser=browser, application=application, query=to_stored(query)
+            request_id=request_id, browser=browser, application=application, query=to_stored(sent)
         )
     except (Refused, Unanswerable, ServiceError) as error:
         shown_once.discard(viewer, trial)

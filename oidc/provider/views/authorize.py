@@ -24,6 +24,7 @@ from oidc.provider.authorization import refused_access, steps
 from oidc.provider.authorization.request import Authorization, to_stored, validate, validate_stored
 from oidc.provider.authorization.steps import Step
 from oidc.provider.error_responses import page_errors
+from oidc.provider.parameters import Parameters
 
 _MAX_QUERY: Final = 16_384  # characters
 _MAX_REQUEST_LINE: Final = 8_000  # characters that every server accepts (RFC 9112 section 3)
@@ -57,14 +58,15 @@ def authorize(request: HttpRequest) -> HttpResponse:
         if len(url) < _MAX_REQUEST_LINE:
             return redirect(url)
     query, too_long = _shorten(query)
-    authorization = validate(parameters.decode(query), too_long=too_long)
+    sent = parameters.decode(query)
+    authorization = validate(sent, too_long=too_long)
     session = cookies.current_session(request)
     step = steps.next_step(authorization, session, None)
     if session and step is Step.NO_ACCESS:
         refused_access.record(authorization.application, session)
     if step is Step.ISSUE or "none" in authorization.prompt:
         return _respond(request, authorization, session, step, None)
-    return _store_and_redirect(request, authorization, query, step)
+    return _store_and_redirect(request, authorization, sent, step)
 
 
 @require_GET
@@ -151,7 +153,7 @@ def _find_consent_id(authorization: Authorization, session: Session) -> UUID | N
 
 
 def _store_and_redirect(
-    request: HttpRequest, authorization: Authorization, query: str, step: Step
+    request: HttpRequest, authorization: Authorization, sent: Parameters, step: Step
 ) -> HttpResponse:
     """Store the request until the user has seen the pages, and redirect to the first page."""
     request_id = ids.new()
@@ -162,7 +164,7 @@ def _store_and_redirect(
         browser=browser or cookies.new_browser(response),
         is_new=not browser,
         application=authorization.application,
-        query=to_stored(query),
+        query=to_stored(sent),
     )
     return response
 

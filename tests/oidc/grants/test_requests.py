@@ -7,6 +7,7 @@ import pytest
 from audit import context
 from database import ids
 from identity.limits import rules
+from identity.limits.models import Counter
 from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
 from tests.support import cast
@@ -60,15 +61,14 @@ class TestStore:
             assert left >= {theirs.pk, second.pk}
             assert first.pk not in left
 
-    def test_counts_browsers_with_and_without_a_cookie_apart(self, acme, store, monkeypatch):
-        counted: list[rules.Limit] = []
-        monkeypatch.setattr("oidc.grants.requests.limits.hit_by_address", counted.append)
+    def test_counts_browsers_with_and_without_a_cookie_apart(self, acme, store):
         with acme.active():
             store(is_new=True)
             store()
             store(is_test=True)
 
-        assert counted == [rules.PARKED_WITHOUT_COOKIE, rules.PARKED, rules.PARKED]
+            counted = dict(Counter.objects.values_list("kind", "count"))
+        assert counted == {rules.PARKED_WITHOUT_COOKIE.kind: 1, rules.PARKED.kind: 2}
 
 
 class TestFind:
