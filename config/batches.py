@@ -24,17 +24,25 @@ class Batches:
     """The batches of one route."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, submit: Callable[..., Any], serve_together: Serve
+        self,
+        loop: asyncio.AbstractEventLoop,
+        submit: Callable[..., Any],
+        serve_together: Serve,
+        note_end: Callable[[], None],
     ) -> None:
         self._loop: Final = loop
         self._submit: Final = submit
         self._serve_together: Final = serve_together
+        self._note_end: Final = note_end
         self._waiting: Final[deque[tuple[Request, asyncio.Future[Answer | None]]]] = deque()
         self._running = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, request: Request) -> "asyncio.Future[Answer | None]":
-        """Return the future answer to a request. It is None if the request must be served by itself."""
+        """Return the future answer to a request. It is None if the request must be served by itself.
+
+        ``note_end`` is called when the request takes no memory here any more, also if its client has left.
+        """
         answer: asyncio.Future[Answer | None] = self._loop.create_future()
         self._waiting.append((request, answer))
         if not self._running:
@@ -56,7 +64,9 @@ class Batches:
         batch: list[tuple[Request, asyncio.Future[Answer | None]]] = []
         while self._waiting and len(batch) < _MOST:
             request, answer = self._waiting.popleft()
-            if not answer.done():  # its client has not left
+            if answer.done():  # its client has left
+                self._note_end()
+            else:
                 batch.append((request, answer))
         if batch:
             self._running += 1
@@ -68,7 +78,7 @@ class Batches:
         """Serve a batch, in a thread."""
         try:
             answers = self._serve_together([request for request, _ in batch])
-        except Exception:  # noqa: BLE001 - each request fails in the same way when it is served by itself
+        except BaseException:  # noqa: BLE001 - each request fails in the same way if it is served by itself
             answers = [None] * len(batch)
         self._loop.call_soon_threadsafe(self._end, batch, answers)
 
@@ -77,6 +87,7 @@ class Batches:
     ) -> None:
         self._running -= 1
         for (_, future), answer in zip(batch, answers, strict=True):
+            self._note_end()
             if not future.done():
                 future.set_result(answer)
         if self._waiting and self._running < _MOST_BATCHES:

@@ -149,9 +149,11 @@ def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
 def _connection() -> Iterator[None]:
     """Check the connection to the database first, and return it to the pool at the end, as Django does."""
     close_old_connections()
-    yield
-    if settings.DATABASE_POOL:
-        close_old_connections()
+    try:
+        yield
+    finally:
+        if settings.DATABASE_POOL:
+            close_old_connections()
 
 
 def _serve(environ: Environ, found: Found) -> Work[Answer | None]:

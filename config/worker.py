@@ -159,12 +159,11 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     async def _serve_in_batch(self, environ: dict[str, Any], found: Any) -> Answer | None:
         batches = self._batches.get(found.route)
         if batches is None:
-            batches = self._batches[found.route] = Batches(self.loop, self._pool.submit, self._serve_together)
+            batches = self._batches[found.route] = Batches(
+                self.loop, self._pool.submit, self._serve_together, self._end
+            )
         self._begin()
-        try:
-            return await batches.add((environ, found))
-        finally:
-            self._end()
+        return await batches.add((environ, found))
 
     async def _serve_in_thread(
         self, environ: dict[str, Any], stream: Stream, place: AbstractContextManager[None]
