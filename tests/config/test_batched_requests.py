@@ -286,19 +286,23 @@ class TestOneFamily:
 
     @only_postgresql
     def test_a_lock_on_it_delays_only_its_refresh(self, here, machine):
-        client, tokens = new_families(here, 6)
+        client, tokens = new_families(here, 12)
         requests = [refresh_request(client, each["refresh_token"]) for each in tokens]
-        lock = "SELECT FROM grants_refreshfamily WHERE id = %s FOR UPDATE"
+        requests[6:6] = [token_request(machine) for _ in range(8)]
+        family = tokens[4]["refresh_token"].partition(".")[0]
 
-        with locked(lock, tokens[0]["refresh_token"].partition(".")[0]) as session, sending(requests[:1]):
+        with (
+            locked("SELECT FROM grants_refreshfamily WHERE id = %s FOR UPDATE", family) as session,
+            sending(requests) as connections,
+        ):
+            for number, (request, http) in enumerate(zip(requests, connections, strict=True)):
+                if number != 4:
+                    request.read(http)
+            assert [request.status for request in requests] == [200] * 4 + [0] + [200] * 15
             wait_for_waiting(1)
-            for _ in range(3):
-                assert send([token_request(machine) for _ in range(8)]) == [200] * 8
-            assert send(requests[1:]) == [200] * 5
-            assert find_waiting()
             session.rollback()
 
-        assert requests[0].status == 200
+        assert requests[4].status == 200
 
 
 @only_postgresql

@@ -84,7 +84,7 @@ def sending(requests: Sequence[Request]) -> Iterator[list[HTTPConnection]]:
             request.send(http)
         yield connections
         for request, http in zip(requests, connections, strict=True):
-            if http.sock is not None:  # not closed in the block
+            if http.sock is not None and not request.status:  # neither closed nor read in the block
                 request.read(http)
 
 
