@@ -77,7 +77,7 @@ def sending(requests: Sequence[Request]) -> Iterator[list[HTTPConnection]]:
         connections = []
         for request in requests:
             parts = urlsplit(request.address)
-            http = HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+            http = HTTPConnection(parts.hostname or "", parts.port, timeout=15)
             connections.append(stack.enter_context(closing(http)))
             http.connect()
         for request, http in zip(requests, connections, strict=True):
