@@ -1,8 +1,8 @@
-"""Requests that arrive together, and are served together by one thread.
+"""Requests that arrive together are served together by one thread.
 
-While a thread serves requests of a route, others of this route wait, and are served together next. So the
-busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request that arrives
-alone is served at once.
+While a thread serves requests of a route, further requests of this route wait. The next batch has all of
+them. So the busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request that
+arrives alone is served at once.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from identity.http.answers import Answer
 
 _MOST: Final = 32  # requests in a batch
 _MOST_BATCHES: Final = 4  # of a route at once
-_PATIENCE: Final = 0.05  # seconds after which waiting requests no longer wait for a batch that takes long
+_PATIENCE: Final = 0.05  # seconds for which requests wait for a batch of others
 
 Request = tuple[Any, Any]  # what ``config.surfaces.serve_together`` gets
 Serve = Callable[[Sequence[Request]], list[Answer | None]]
@@ -41,7 +41,8 @@ class Batches:
     def add(self, request: Request) -> "asyncio.Future[Answer | None]":
         """Return the future answer to a request. It is None if the request must be served by itself.
 
-        ``note_end`` is called when the request takes no memory here any more, also if its client has left.
+        ``note_end`` is called when the batch of the request has ended, or when the request is dropped because
+        its client has left.
         """
         answer: asyncio.Future[Answer | None] = self._loop.create_future()
         self._waiting.append((request, answer))

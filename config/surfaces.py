@@ -32,10 +32,9 @@ from oidc.provider.discovery import get_document
 from oidc.provider.token import endpoint
 from oidc.public_json import cacheable_json
 
-FAILURE: Final = "gatehouse.failure"  # the key of the exception of a surface, which Django's handler raises
-SERVED: Final = (
-    "gatehouse.served"  # the key of a request that its surface has served, with or without an answer
-)
+# Keys in the environment of a request. No header has them.
+FAILURE: Final = "gatehouse.failure"  # the exception of its surface, which Django's handler raises
+SERVED: Final = "gatehouse.served"  # its surface was asked, and is not asked again
 
 Environ = dict[str, Any]
 # A function of the request and its id, called in the tenant of the request. None: Django must serve it.
@@ -124,10 +123,10 @@ def serve(environ: Environ) -> Answer | None:
 
 
 def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | None]:
-    """Return the complete answers of surfaces, in one order with the requests.
+    """Return the complete answers of surfaces, in the order of the requests.
 
-    A request without an answer is served as usual: by Django, if its surface has none, and by its surface, if
-    it was not served because of another request.
+    A request without an answer must be served by itself: by Django if its surface has no answer, or by its
+    surface if it was undone because of another request.
     """
     with _connection():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])

@@ -34,6 +34,7 @@ from tests.support.simultaneous import (
     userinfo_request,
     wait_for_waiting,
 )
+from tests.support.threads import at_once
 
 only_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no pipelines")
 METRICS = "a-token-of-the-metrics-of-batched-requests"
@@ -434,6 +435,38 @@ class TestClients:
 
             assert [request.status for request in requests] == [200] * 60
             assert process.wait(20) == 0
+
+
+@only_postgresql
+def test_batches_of_two_workers_deadlock_with_nothing(acme):
+    """While families are rotated in another order, and their users are deleted."""
+    with second.running(**SETTINGS | {"WEB_CONCURRENCY": "2"}) as served:
+        world = acme.at(served)
+        client = world.application()
+        people = [world.user() for _ in range(4)]
+        tokens = [client.tokens_for(user) for user in people * 4]
+        for _ in range(8):
+            tokens = refresh_all(client, tokens)
+        before = count_deadlocks()
+
+        def refresh(number: int) -> set[int]:
+            if number == 2:
+                for user in people[:2]:
+                    time.sleep(0.2)
+                    with world.active():
+                        users.remove(user)
+            requests = [refresh_request(client, each["refresh_token"]) for each in tokens]
+            return {status for _ in range(6) for status in send(requests[:: 1 - 2 * (number % 2)])}
+
+        assert set().union(*at_once(3, refresh)) <= {200, 400}
+    assert count_deadlocks() == before
+
+
+def count_deadlocks() -> int:
+    time.sleep(1.5)  # until the sessions have reported them
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        return int(cursor.fetchone()[0])
 
 
 @only_postgresql
