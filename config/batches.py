@@ -1,8 +1,8 @@
-"""Requests that arrive together, and are served together by one thread.
+"""Requests that arrive together are served together by one thread.
 
-While a thread serves requests of a route, others of this route wait, and are served together next. So the
-busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request that arrives
-alone is served at once.
+While a thread serves requests of a route, further requests of this route wait. The next batch has all of
+them. So the busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request that
+arrives alone is served at once.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from identity.http.answers import Answer
 
 _MOST: Final = 32  # requests in a batch
 _MOST_BATCHES: Final = 4  # of a route at once
-_PATIENCE: Final = 0.05  # seconds after which waiting requests no longer wait for a batch that takes long
+_PATIENCE: Final = 0.05  # seconds for which requests wait for a batch of others
 
 Request = tuple[Any, Any]  # what ``config.surfaces.serve_together`` gets
 Serve = Callable[[Sequence[Request]], list[Answer | None]]
@@ -24,18 +24,27 @@ class Batches:
     """The batches of one route."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, submit: Callable[..., Any], serve_together: Serve
+        self,
+        loop: asyncio.AbstractEventLoop,
+        submit: Callable[..., Any],
+        serve_together: Serve,
+        note_end: Callable[[], None],
     ) -> None:
         self._loop: Final = loop
         self._submit: Final = submit
         self._serve_together: Final = serve_together
+        self._note_end: Final = note_end
         self._waiting: Final[deque[tuple[Request, asyncio.Future[Answer | None]]]] = deque()
         self._running = 0
         self._is_starting = False
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, request: Request) -> "asyncio.Future[Answer | None]":
-        """Return the future answer to a request. It is None if the request must be served by itself."""
+        """Return the future answer to a request. It is None if the request must be served by itself.
+
+        ``note_end`` is called when the batch of the request has ended, or when the request is dropped because
+        its client has left.
+        """
         answer: asyncio.Future[Answer | None] = self._loop.create_future()
         self._waiting.append((request, answer))
         if self._is_starting:
@@ -61,7 +70,9 @@ class Batches:
         batch: list[tuple[Request, asyncio.Future[Answer | None]]] = []
         while self._waiting and len(batch) < _MOST:
             request, answer = self._waiting.popleft()
-            if not answer.done():  # its client has not left
+            if answer.done():  # its client has left
+                self._note_end()
+            else:
                 batch.append((request, answer))
         if batch:
             self._running += 1
@@ -73,7 +84,7 @@ class Batches:
         """Serve a batch, in a thread."""
         try:
             answers = self._serve_together([request for request, _ in batch])
-        except Exception:  # noqa: BLE001 - each request fails in the same way when it is served by itself
+        except BaseException:  # noqa: BLE001 - each request fails in the same way if it is served by itself
             answers = [None] * len(batch)
         self._loop.call_soon_threadsafe(self._end, batch, answers)
 
@@ -82,6 +93,7 @@ class Batches:
     ) -> None:
         self._running -= 1
         for (_, future), answer in zip(batch, answers, strict=True):
+            self._note_end()
             if not future.done():
                 future.set_result(answer)
         if self._waiting and self._running < _MOST_BATCHES:

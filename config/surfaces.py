@@ -27,7 +27,7 @@ from management.observability import metrics
 from oidc.provider import userinfo_surface
 from oidc.provider.token import endpoint
 
-SERVED: Final = "gatehouse.served"  # the key of a request that its surface served, perhaps without an answer
+SERVED: Final = "gatehouse.served"  # the key of a request whose surface was asked, and is not asked again
 
 Environ = dict[str, Any]
 # A function of the request and its id, called in the tenant of the request. None: Django must serve it.
@@ -80,10 +80,10 @@ def serve(environ: Environ) -> Answer | None:
 
 
 def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | None]:
-    """Return the complete answers of surfaces, in one order with the requests.
+    """Return the complete answers of surfaces, in the order of the requests.
 
-    A request without an answer is served as usual: by Django, if its surface has none, and by its surface, if
-    it was not served because of another request.
+    A request without an answer must be served by itself: by Django if its surface has no answer, or by its
+    surface if it was undone because of another request.
     """
     with _connection():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])
@@ -105,9 +105,11 @@ def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
 def _connection() -> Iterator[None]:
     """Check the connection to the database first, and return it to the pool at the end, as Django does."""
     close_old_connections()
-    yield
-    if settings.DATABASE_POOL:
-        close_old_connections()
+    try:
+        yield
+    finally:
+        if settings.DATABASE_POOL:
+            close_old_connections()
 
 
 def _serve(environ: Environ, found: Found) -> Work[Answer | None]:

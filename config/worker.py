@@ -157,12 +157,11 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     async def _serve_in_batch(self, environ: dict[str, Any], found: Any) -> Answer | None:
         batches = self._batches.get(found.route)
         if batches is None:
-            batches = self._batches[found.route] = Batches(self.loop, self._pool.submit, self._serve_together)
+            batches = self._batches[found.route] = Batches(
+                self.loop, self._pool.submit, self._serve_together, partial(self._forget_requests, 1)
+            )
         self._note_request()
-        try:
-            return await batches.add((environ, found))
-        finally:
-            self._forget_requests(1)
+        return await batches.add((environ, found))
 
     def read_document(self, key: Key, finish: Finish[Any]) -> None:
         """Have ``finish`` called with a document that is read from now on, or with its failure."""

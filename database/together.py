@@ -39,7 +39,7 @@ Work = Generator[Call, Outcome, R]
 
 
 class Undone(Exception):
-    """A call failed, so none of the calls that were executed together has changed anything."""
+    """A call failed, so none of the calls that were executed together with it has changed anything."""
 
 
 def do(work: Work[R]) -> R:
@@ -67,6 +67,13 @@ class Task(Generic[R]):
         self._result: R
         self._error: Exception | None = None
         self.call: Call
+
+    def execute(self) -> Outcome | Exception:
+        """Execute the call by itself, and return its outcome or its error."""
+        try:
+            return self._context.run(self.call.execute)
+        except Exception as error:  # noqa: BLE001 - the work gets it
+            return error
 
     def go_on(self, outcome: Outcome | Exception | None) -> bool:
         """Continue until the next call. Return false if the work is done. ``outcome`` is None at the start.
@@ -101,31 +108,26 @@ def do_together(works: Sequence[Work[R]]) -> list[Task[R]]:
     """Do several pieces of work: the first calls of all of them, then the second ones, and so on.
 
     What one piece of work raises does not concern the others. If a call fails, none of those that were
-    executed with it has changed anything, and ``Undone`` is raised in all of their work.
+    executed with it has changed anything, and ``Undone`` is raised in their work.
     """
     tasks = [Task(work) for work in works]
     waiting = [task for task in tasks if task.go_on(None)]
     while waiting:
-        outcomes = _execute([task.call for task in waiting])
+        outcomes = _execute(waiting)
         waiting = [task for task, outcome in zip(waiting, outcomes, strict=True) if task.go_on(outcome)]
     return tasks
 
 
-def _execute(calls: Sequence[Call]) -> Sequence[Outcome | Exception]:
-    """Execute the calls, and return the outcome or the error of each."""
+def _execute(tasks: Sequence[Task[Any]]) -> Sequence[Outcome | Exception]:
+    """Execute the calls of tasks, and return the outcome or the error of each."""
     database: Any = connections[DEFAULT_DB_ALIAS]
-    if len(calls) > 1 and hasattr(database, "execute_together"):
+    if len(tasks) > 1 and hasattr(database, "execute_together"):
         try:
-            executed: list[Outcome] | None = database.execute_together(calls)
-        except Exception as error:  # noqa: BLE001 - each request gets it
-            return [error] * len(calls)
+            executed: list[Outcome | Exception] | None = database.execute_together(
+                [task.call for task in tasks]
+            )
+        except Exception as error:  # noqa: BLE001 - each work gets it
+            return [error] * len(tasks)
         if executed is not None:
             return executed
-    return [_execute_one(call) for call in calls]
-
-
-def _execute_one(call: Call) -> Outcome | Exception:
-    try:
-        return call.execute()
-    except Exception as error:  # noqa: BLE001 - the request gets it
-        return error
+    return [task.execute() for task in tasks]

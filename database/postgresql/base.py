@@ -49,14 +49,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         wrapper: CursorWrapper = database._prepare_cursor(self._prepared_cursor)  # noqa: SLF001
         return wrapper
 
-    def execute_together(self, calls: Sequence[Call]) -> list[Outcome] | None:
-        """Execute calls in one transaction, and return their outcomes.
+    def execute_together(self, calls: Sequence[Call]) -> list[Outcome | Exception] | None:
+        """Execute calls in one transaction, and return the outcome or the error of each.
+
+        Their errors are those of ``pipeline.execute``, or ``django.db.Error`` in place of ``psycopg.Error``.
 
         Return None, with nothing executed, if the connection cannot: a transaction has begun, a statement is
         not prepared yet, or the statements are observed.
 
         Raises:
-            Undone: a statement failed. Nothing was changed.
             django.db.OperationalError: the connection broke. It is not known whether the changes were made.
 
         """
@@ -65,7 +66,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if cursor is None or self.execute_wrappers or self.queries_logged:
             return None
         with self.wrap_database_errors:
-            return pipeline.execute(cursor, calls)
+            executed = pipeline.execute(cursor, calls)
+        return executed and [self._wrap(each) if isinstance(each, Exception) else each for each in executed]
+
+    def _wrap(self, error: Exception) -> Exception:
+        """Return Django's error for one of psycopg, or the error itself if it is another one."""
+
+        def fail() -> None:
+            raise error
+
+        try:
+            self.wrap_database_errors(fail)()
+        except Exception as wrapped:  # noqa: BLE001 - it is returned
+            return wrapped
+        return error
 
     def is_usable(self) -> bool:
         """Return whether the connection can be used.

@@ -8,22 +8,28 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import Final
 
-from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg import OperationalError, errors
+from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
-from database.postgresql.prepared import SUCCEEDED, Named, PreparedCursor, get_error
+from database.postgresql.prepared import SUCCEEDED, Named, PreparedCursor
 from database.together import Call, Outcome, Undone
 
 _ABORTED: Final = ExecStatus.PIPELINE_ABORTED
+# A statement that has waited as long as it may would wait again.
+_WAITED: Final = (errors.LockNotAvailable, errors.QueryCanceled)
 
 
-def execute(cursor: PreparedCursor, calls: Sequence[Call]) -> list[Outcome] | None:
-    """Execute calls in one transaction, and return their outcomes.
+def execute(cursor: PreparedCursor, calls: Sequence[Call]) -> list[Outcome | Exception] | None:
+    """Execute calls in one transaction, and return the outcome or the error of each.
+
+    If a statement fails, nothing is changed, and each call has ``Undone`` as its error. If the statement has
+    waited too long for a lock, it and its repetitions have that as their error. If all succeed, the error of
+    a call is that its rows cannot be read.
 
     Return None, with nothing executed, if a statement is not prepared yet, or if a transaction has begun.
 
     Raises:
-        Undone: a statement failed. Nothing was changed.
         psycopg.OperationalError: the connection broke. It is not known whether the changes were made.
 
     """
@@ -31,20 +37,38 @@ def execute(cursor: PreparedCursor, calls: Sequence[Call]) -> list[Outcome] | No
     pgconn = connection.pgconn
     if pgconn.transaction_status != TransactionStatus.IDLE or not connection.autocommit:
         return None
-    named = [cursor.find_name(call.sql, call.parameters) for call in calls]
+    try:
+        named = [cursor.find_name(call.sql, call.parameters) for call in calls]
+    except Exception:  # noqa: BLE001 - the call with these parameters fails in the same way by itself
+        return [Undone() for _ in calls]
     found = [each for each in named if each]
     if len(found) < len(named):
         return None
     with connection.lock, closing(_Pipeline(pgconn)) as pipeline:
         pipeline.send(found)
         results = pipeline.receive()
-    return [Outcome(*_read(cursor, result)) for result in results]
+    if failed := next((result for result in results if _has_failed(result)), None):
+        return _get_errors(calls, results.index(failed), errors.error_from_result(failed))
+    return [_read(cursor, result) for result in results]
 
 
-def _read(cursor: PreparedCursor, result: PGresult) -> tuple[list[tuple[object, ...]], int]:
-    if result.status == ExecStatus.TUPLES_OK:
-        return cursor.load(result), result.ntuples
-    return [], result.command_tuples or 0
+def _has_failed(result: PGresult) -> bool:
+    return result.status not in SUCCEEDED and result.status != _ABORTED
+
+
+def _get_errors(calls: Sequence[Call], failed: int, error: errors.Error) -> list[Outcome | Exception]:
+    """Return the error of each call. If the commit has failed, ``failed`` is behind the last call."""
+    waited = {call.sql for call in calls[failed : failed + 1]} if isinstance(error, _WAITED) else set()
+    return [error if call.sql in waited else Undone() for call in calls]
+
+
+def _read(cursor: PreparedCursor, result: PGresult) -> Outcome | Exception:
+    if result.status != ExecStatus.TUPLES_OK:
+        return Outcome([], result.command_tuples or 0)
+    try:
+        return Outcome(cursor.load(result), result.ntuples)
+    except Exception as error:  # noqa: BLE001 - the other statements have succeeded
+        return error
 
 
 class _Pipeline:
@@ -70,30 +94,26 @@ class _Pipeline:
         self._poll.modify(self._pgconn.socket, select.POLLIN)
 
     def receive(self) -> list[PGresult]:
-        """Return the results of all statements.
+        """Return the results of all statements, and that of the commit if it failed.
 
         Raises:
-            Undone: one of them failed.
             psycopg.OperationalError: the connection broke.
 
         """
         results: list[PGresult] = []
-        failed: PGresult | None = None
         while True:
             while self._pgconn.is_busy():
                 self._poll.poll()
                 self._pgconn.consume_input()
             result = self._pgconn.get_result()
+            if self._pgconn.status == ConnStatus.BAD:  # and whether the commit succeeded is not known
+                raise OperationalError(self._pgconn.get_error_message())
             if result is None:  # the end of one statement
                 continue
             if result.status == ExecStatus.PIPELINE_SYNC:
                 break
-            if result.status not in SUCCEEDED and result.status != _ABORTED:
-                failed = result
             results.append(result)
         self._is_read = True
-        if failed is not None:
-            raise Undone from get_error(self._pgconn, failed)
         return results
 
     def close(self) -> None:

@@ -45,7 +45,7 @@ def _can_be_interrupted() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def get_error(pgconn: PGconn, result: PGresult) -> Error:
+def _get_error(pgconn: PGconn, result: PGresult) -> Error:
     """Return the error of a result. libpq does not say which one has ended a connection."""
     if pgconn.status == ConnStatus.BAD:
         return OperationalError(result.get_error_message())
@@ -122,7 +122,7 @@ class PreparedCursor:
         with connection.lock:
             result = self._run(pgconn, named)
         if result.status not in SUCCEEDED:
-            raise get_error(pgconn, result)
+            raise _get_error(pgconn, result)
         return result
 
     def find_name(self, sql: str, params: Sequence[Any]) -> Named | None:
