@@ -103,7 +103,7 @@ GROUPS: Final = {
         ),
     ),
     "refresh": (
-        ("oidc/provider/token/refresh_token.py", "oidc/grants/families.py"),
+        ("oidc/provider/token/refresh_token.py", "oidc/grants/families.py", "oidc/grants/rotation.py"),
         (
             "tests/oidc/grants",
             "tests/oidc/test_refresh_token.py",

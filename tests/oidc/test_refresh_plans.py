@@ -23,7 +23,7 @@ from identity.users.models import User
 from oidc.applications import client_secrets
 from oidc.applications import services as applications
 from oidc.applications.models import Application
-from oidc.grants import families
+from oidc.grants import rotation
 from oidc.grants.models import Consent, RefreshFamily
 from oidc.keys import services as keys
 from oidc.provider.token import plan_store
@@ -462,14 +462,14 @@ class TestRefreshesAtOnce:
             refresh.tokens = answers[0].json()
 
     def test_that_lose_the_race_write_nothing_by_the_plan(self, here, refresh, monkeypatch):
-        token, rotate = refresh.tokens["refresh_token"], families.advance_if_free
+        token, rotate = refresh.tokens["refresh_token"], rotation.advance_if_free
 
         def overtaken(family: Any, entry: Any) -> Any:
-            monkeypatch.setattr(families, "advance_if_free", rotate)
+            monkeypatch.setattr(rotation, "advance_if_free", rotate)
             assert refresh.client.refresh(token).status_code == 200
             return (yield from rotate(family, entry))
 
-        monkeypatch.setattr(families, "advance_if_free", overtaken)
+        monkeypatch.setattr(rotation, "advance_if_free", overtaken)
         before = len(entries_of(here, "Token.Refresh"))
 
         answer = refresh.send()

@@ -8,7 +8,7 @@ from oauthlib.oauth2 import RefreshTokenGrant
 from audit.events import Event
 from audit.models import Entry
 from database.together import Work
-from oidc.grants import families
+from oidc.grants import families, rotation
 from oidc.grants.families import FoundFamily, Outcome
 from oidc.grants.models import RefreshFamily
 from oidc.provider import (
@@ -108,7 +108,7 @@ def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Work[Granted
     if not token.family.is_live or token.generation != family.generation:
         return None
     context, entry = _decide(client, family)
-    return Granted(context, family) if (yield from families.advance_if_free(family, entry)) else None
+    return Granted(context, family) if (yield from rotation.advance_if_free(family, entry)) else None
 
 
 def _decide(client: AuthenticatedClient, family: RefreshFamily) -> tuple[GrantContext, Entry]:

@@ -1,0 +1,81 @@
+"""The rotation of a refresh family: its next generation and the audit entry, in one statement."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from audit import log
+from audit.models import Entry
+from database.statements import AtomicChange
+from database.together import Work
+from identity.core.tenant_statements import Update, duration, number, text, uuid
+from identity.encryption import keyring
+from oidc.applications import lifetimes
+from oidc.grants import token_columns
+from oidc.grants.models import RefreshFamily
+
+
+def _rotate(newest: Callable[[], QuerySet[RefreshFamily]]) -> AtomicChange:
+    return AtomicChange(
+        Update(
+            newest,
+            generation=F("generation") + 1,
+            key_id=text("key_id"),
+            rotated_at=Now(),
+            idle_expires_at=Now() + duration("idle_lifetime"),
+        ),
+        log.INSERT,
+    )
+
+
+# The UPDATE has one table only. With a join (to the user, as in ``live``) Django selects the ids in a
+# subquery, which PostgreSQL does not run again after waiting for a concurrent rotation: both rotations
+# would succeed and skip a generation.
+def _newest() -> QuerySet[RefreshFamily]:
+    return RefreshFamily.objects.filter(
+        token_columns.is_unexpired(), pk=uuid("pk"), generation=number("generation")
+    )
+
+
+def _newest_if_free() -> QuerySet[RefreshFamily]:
+    free = RefreshFamily.objects.filter(pk=uuid("pk")).select_for_update(skip_locked=True)
+    return _newest().filter(pk__in=free.values("pk"))
+
+
+_ROTATE: Final = _rotate(_newest)
+# It waits for nobody, so it can be executed with those of other families.
+_ROTATE_IF_FREE: Final = _rotate(_newest_if_free)
+
+
+def advance(family: RefreshFamily, entry: Entry) -> bool:
+    """Advance to the next generation and write the entry, in one statement.
+
+    Return false, with nothing written, if another request did so first or the family has ended or expired.
+    """
+    key_id = keyring.current_id()
+    return _ROTATE(_get_facts(family, key_id), entry) and _note_next(family, key_id, entry)
+
+
+def advance_if_free(family: RefreshFamily, entry: Entry) -> Work[bool]:
+    """Do what ``advance`` does, but return false, too, if another request is changing the family now."""
+    key_id = keyring.current_id()
+    outcome = yield _ROTATE_IF_FREE.call(_get_facts(family, key_id), entry)
+    return bool(outcome.count) and _note_next(family, key_id, entry)
+
+
+def _get_facts(family: RefreshFamily, key_id: str) -> dict[str, Any]:
+    return {
+        "pk": family.pk,
+        "generation": family.generation,
+        "key_id": key_id,
+        "idle_lifetime": lifetimes.get_refresh_idle(family.application),
+    }
+
+
+def _note_next(family: RefreshFamily, key_id: str, entry: Entry) -> bool:
+    log.count(entry)
+    family.generation += 1
+    family.key_id = key_id
+    return True
