@@ -33,8 +33,13 @@ class Threads:
     def _note_end(self) -> None:
         self.ended += 1
 
-    def add(self, *numbers: int) -> list[asyncio.Future[Answer | None]]:
-        return [self.batches.add((number, None)) for number in numbers]
+    async def add(self, *numbers: int) -> list[asyncio.Future[Answer | None]]:
+        """Add requests that arrive one after another."""
+        futures = []
+        for number in numbers:
+            futures.append(self.batches.add((number, None)))
+            await asyncio.sleep(0)
+        return futures
 
     async def end(self, place: int = 0) -> None:
         """End a batch, and let the loop hear of it."""
@@ -61,20 +66,32 @@ def numbers(futures: Sequence[Any]) -> list[Any]:
 
 @with_threads
 async def test_a_request_that_arrives_alone_is_served_at_once(threads):
-    first = threads.add(1)
+    first = await threads.add(1)
 
     assert threads.begun == [[1]]
     await threads.end()
     assert numbers(first) == [1]
-    second = threads.add(2)
+    second = await threads.add(2)
     assert threads.begun == [[1], [2]]
     await threads.end()
     assert (numbers(second), threads.ended) == ([2], 2)
 
 
 @with_threads
+async def test_those_that_arrive_at_the_same_moment_are_served_together(threads):
+    futures = [threads.batches.add((number, None)) for number in range(3)]
+    await asyncio.sleep(0)
+
+    assert threads.begun == [[0, 1, 2]]
+    await threads.end()
+    assert numbers(futures) == [0, 1, 2]
+    await threads.add(3)
+    assert threads.begun[1:] == [[3]]
+
+
+@with_threads
 async def test_those_that_arrive_meanwhile_are_served_together_next(threads):
-    futures = threads.add(1, 2, 3)
+    futures = await threads.add(1, 2, 3)
 
     assert threads.begun == [[1]]
     await threads.end()
@@ -85,7 +102,7 @@ async def test_those_that_arrive_meanwhile_are_served_together_next(threads):
 
 @with_threads
 async def test_a_batch_has_a_limit(threads):
-    futures = threads.add(*range(2 + 2 * module._MOST))
+    futures = await threads.add(*range(2 + 2 * module._MOST))
 
     sizes = []
     for _ in range(4):
@@ -98,9 +115,9 @@ async def test_a_batch_has_a_limit(threads):
 
 @with_threads
 async def test_a_batch_that_takes_long_is_waited_for_only_for_a_while(threads):
-    threads.add(1)
+    await threads.add(1)
     await asyncio.sleep(module._PATIENCE * 2)
-    second = threads.add(2, 3)
+    second = await threads.add(2, 3)
     await asyncio.sleep(module._PATIENCE * 2)
 
     assert threads.begun == [[1], [2, 3]]
@@ -111,7 +128,7 @@ async def test_a_batch_that_takes_long_is_waited_for_only_for_a_while(threads):
 @with_threads
 async def test_only_some_batches_take_long_at_once(threads):
     for number in range(module._MOST_BATCHES + 2):
-        threads.add(number)
+        await threads.add(number)
         await asyncio.sleep(module._PATIENCE * 1.5)
     assert len(threads.begun) == module._MOST_BATCHES
 
@@ -122,7 +139,7 @@ async def test_only_some_batches_take_long_at_once(threads):
 
 @with_threads
 async def test_more_than_fit_into_a_batch_are_no_longer_waited_for_either(threads):
-    threads.add(*range(2 + 2 * module._MOST))
+    await threads.add(*range(2 + 2 * module._MOST))
     await asyncio.sleep(module._PATIENCE * 3)
 
     assert [len(batch) for batch in threads.begun] == [1, module._MOST, module._MOST, 1]
@@ -130,7 +147,7 @@ async def test_more_than_fit_into_a_batch_are_no_longer_waited_for_either(thread
 
 @with_threads
 async def test_a_client_that_has_left_is_not_served(threads):
-    futures = threads.add(1, 2, 3)
+    futures = await threads.add(1, 2, 3)
     futures[1].cancel()
 
     await threads.end()
@@ -142,14 +159,14 @@ async def test_a_client_that_has_left_is_not_served(threads):
 
 @with_threads
 async def test_a_client_can_leave_while_it_is_served(threads):
-    futures = threads.add(1)
+    futures = await threads.add(1)
     futures[0].cancel()
     assert threads.ended == 0
 
     await threads.end()
 
     assert threads.ended == 1
-    threads.add(2)
+    await threads.add(2)
     assert threads.begun == [[1], [2]]
 
 
@@ -158,14 +175,14 @@ def test_a_failure_ends_a_batch(failure):
     @with_threads
     async def run(threads: Threads) -> None:
         threads.failure = failure
-        first = threads.add(1, 2)
+        first = await threads.add(1, 2)
 
         await threads.end()
         await threads.end()
 
         assert (numbers(first), threads.ended) == ([None, None], 2)
         threads.failure = None
-        second = threads.add(3)
+        second = await threads.add(3)
         await threads.end()
         assert numbers(second) == [3]
 
