@@ -346,7 +346,8 @@ class TestAFailure:
             session.rollback()
 
         statuses = [request.status for request in requests]
-        assert set(statuses) == {200, 503}
+        assert 503 in statuses
+        assert set(statuses) <= {200, 503}
         for request in requests:
             assert len(request.entries) == (request.status == 200)
         prepare(machine)

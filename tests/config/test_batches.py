@@ -140,7 +140,7 @@ async def test_only_some_batches_take_long_at_once(threads):
 @with_threads
 async def test_more_than_fit_into_a_batch_are_no_longer_waited_for_either(threads):
     await threads.add(*range(2 + 2 * module._MOST))
-    await asyncio.sleep(module._PATIENCE * 3)
+    await asyncio.sleep(module._PATIENCE * 6)
 
     assert [len(batch) for batch in threads.begun] == [1, module._MOST, module._MOST, 1]
 

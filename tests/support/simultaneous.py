@@ -40,6 +40,7 @@ class Request:
         return list(Entry.objects.filter(request_id=self.answer_headers["X-Request-Id"]))
 
     def send(self, http: HTTPConnection) -> None:
+        self.status = 0
         http.request(self.method, urlsplit(self.address).path, self.body or None, self.headers)
 
     def read(self, http: HTTPConnection) -> None:
