@@ -243,15 +243,6 @@ class TestWhatIsAnswered:
         with pytest.raises(tenancy.NoActiveTenant):
             tenancy.scope()
 
-    def test_the_number_of_heads_in_memory_is_limited(self, known, monkeypatch):
-        monkeypatch.setattr(responses, "_MOST", 2)
-        responses._kept.clear()
-        for path in [*DOCUMENTS, *DOCUMENTS]:
-            for place in (path, f"{known}{path}"):
-                status, headers, body = serve(place)
-                assert (status, headers["Content-Length"]) == ("200 OK", str(len(body)))
-                assert len(responses._kept) <= 2
-
     def test_the_number_of_key_sets_in_memory_is_limited(self, acme, rival, monkeypatch):
         views = import_module("oidc.keys.views")
         monkeypatch.setattr(views, "_MOST", 2)
