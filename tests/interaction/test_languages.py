@@ -83,6 +83,20 @@ class TestChoice:
         assert sent.status_code == 303
         assert acme.browser().get("/sign-in?ui_locales=..%2F..%00").status_code == 200
 
+    @pytest.mark.parametrize(
+        "query", ["ui_locales=de", "a=b&ui_locales=de", "%75i%5Flocales=d%65", "a&ui_locales=de"]
+    )
+    def test_the_parameter_is_found_wherever_and_however_it_is_written(self, acme, query):
+        page = acme.browser().get(f"/sign-in?{query}")
+
+        assert page.headers["Content-Language"] == "de"
+
+    @pytest.mark.parametrize("query", ["my_ui_locales=de", "a=ui_locales=de", "a=ui_locales%3Dde"])
+    def test_another_parameter_is_not_taken_for_it(self, acme, query):
+        page = acme.browser().get(f"/sign-in?{query}")
+
+        assert page.headers["Content-Language"] == "en"
+
     def test_arabic_is_written_from_right_to_left(self, acme):
         page = acme.browser().get("/sign-in?ui_locales=ar")
 
