@@ -12,19 +12,16 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import Any, Final, cast
 
-from identity.users import argon2_avx2, argon2_functions
+from identity.users import argon2_avx2, argon2_functions, low_priority
 
-_NICENESS: Final = 10
 _ATTEMPTS: Final = 2
 _IDLE_SECONDS: Final = 3
 _RESULT_SECONDS: Final = 20  # many times what a hash takes
-_AUTOGROUP: Final = Path("/proc/self/autogroup")
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _ENVIRONMENT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variables hold secrets
 
@@ -99,20 +96,20 @@ def _call(*call: object) -> Any:
             process = _take_process()
         except OSError as failure:
             raise ProcessFailed from failure
+        result = b""
         try:
             result = _ask(process, line)
-        except BaseException:
-            _end(process)
-            raise
-        if result.endswith(b"\n"):
+        finally:
+            if not result:
+                _end(process)
+        if result:
             _idle.append(process)
             return json.loads(result)
-        _end(process)
     raise ProcessFailed
 
 
 def _ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
-    """Return the line that the process answers, or an empty one if the process has ended.
+    """Return the line that the process answers, or nothing if the process has ended.
 
     Raises:
         ProcessFailed: the process took too long.
@@ -124,29 +121,19 @@ def _ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
         process.stdin.flush()
     except BrokenPipeError:
         return b""
-    return _read_result(process.stdout)
-
-
-def _read_result(output: IO[bytes]) -> bytes:
-    """Return the line that the process writes, or an empty one if the process has ended.
-
-    Raises:
-        ProcessFailed: the process took too long.
-
-    """
     waiting = select.poll()  # ``select.select`` fails in a process with many files
-    waiting.register(output, select.POLLIN)
+    waiting.register(process.stdout, select.POLLIN)
     if not waiting.poll(_RESULT_SECONDS * 1000):
         raise ProcessFailed(f"no result within {_RESULT_SECONDS} s")
-    return output.readline()
+    answer = process.stdout.readline()
+    return answer if answer.endswith(b"\n") else b""
 
 
 def _take_process() -> subprocess.Popen[bytes]:
     """Return an idle process, or a new one. It ends with the worker, when its standard input closes."""
-    try:
+    with suppress(IndexError):
         return _idle.pop()
-    except IndexError:
-        return _start_with_build() or _start()
+    return _start_with_build() or _start()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -195,7 +182,7 @@ def main() -> None:
     """Read calls from standard input and write their results to standard output, until the input ends."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)  # the worker may still finish its requests
-    _lower_priority()
+    low_priority.lower()
     with suppress(BrokenPipeError):  # the worker has ended
         for folder in sys.argv[1:]:
             _use_build(Path(folder))
@@ -239,30 +226,6 @@ def _use_build(folder: Path) -> None:
 
 def _write(result: object) -> None:
     os.write(sys.stdout.fileno(), json.dumps(result).encode() + b"\n")
-
-
-def _lower_priority() -> None:
-    """Lower the priority of the process, and in a thread that of its session, which may take longer."""
-    os.nice(_NICENESS)
-    threading.Thread(target=_lower_session_priority, daemon=True).start()
-
-
-def _lower_session_priority() -> None:
-    """Lower the priority of the process's session.
-
-    Linux may divide the processors between sessions before it applies the niceness of the processes in them
-    (sched(7), autogroup). This process has a session of its own. With a lower priority it yields to the
-    worker, and to the database that the worker waits for.
-    """
-    while True:
-        try:
-            _AUTOGROUP.write_text(str(_NICENESS))
-        except BlockingIOError:  # Linux allows one change every 0.1 seconds, except for root
-            time.sleep(0.1)
-        except OSError:  # the kernel has no autogroups
-            return
-        else:
-            return
 
 
 if __name__ == "__main__":

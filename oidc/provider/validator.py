@@ -14,6 +14,19 @@ from oidc.provider.authorization import checks
 from oidc.provider.token import authorization_code, endpoint, refresh_token
 
 
+class UniqueParameters(Request):  # type: ignore[misc]  # oauthlib is untyped
+    """A request whose parameters come from a mapping, so that none is repeated.
+
+    ``checks.check_repetition`` and ``parameters.form`` refuse repeated parameters before. oauthlib looks for
+    them once for each parameter that must not be repeated.
+    """
+
+    @property
+    def duplicate_params(self) -> list[str]:
+        """The names of repeated parameters: none."""
+        return []
+
+
 class Unused:
     """A hook that no request reaches. It raises an error; the toolkit's own would read a missing table."""
 

@@ -22,6 +22,6 @@ def test_json_is_what_the_orm_reads(acme, value):
 
         row, [values] = ROW.first(pk=user.pk), VALUES.all(pk=user.pk)
 
-    assert row
+    assert row is not None
     assert repr(row.custom_data) == repr(expected.custom_data)
     assert [repr(each) for each in values] == [repr(expected.custom_data), repr(expected.created_at)]

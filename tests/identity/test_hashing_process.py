@@ -16,7 +16,7 @@ import argon2
 import httpx
 import pytest
 
-from identity.users import hashing_process, passwords
+from identity.users import hashing_process, low_priority, passwords
 from tests.support import second
 from tests.support.cast import PASSWORD
 from tests.support.threads import wait_until
@@ -121,9 +121,9 @@ def test_its_session_gives_way_to_all_others(apart):
 def test_a_session_that_may_not_give_way_yet_tries_again(monkeypatch, answers, asked):
     autogroup = mock.Mock()
     autogroup.write_text.side_effect = answers
-    monkeypatch.setattr(hashing_process, "_AUTOGROUP", autogroup)
+    monkeypatch.setattr(low_priority, "_AUTOGROUP", autogroup)
 
-    hashing_process._lower_session_priority()
+    low_priority._lower_session_priority()
 
     assert autogroup.write_text.call_args_list == [mock.call("10")] * asked
 

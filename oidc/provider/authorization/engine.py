@@ -8,8 +8,7 @@ from oidc.provider import oauthlib_errors
 from oidc.provider.authorization import checks
 from oidc.provider.authorization.checks import ClientRequest, SentRequest
 from oidc.provider.errors import Unanswerable
-from oidc.provider.oauthlib_requests import UniqueParameters
-from oidc.provider.validator import Validator
+from oidc.provider.validator import UniqueParameters, Validator
 
 
 def run(request: SentRequest) -> ClientRequest:

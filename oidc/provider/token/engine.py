@@ -11,10 +11,9 @@ from oauthlib.oauth2 import OAuth2Error
 from oidc.keys.models import SigningKey
 from oidc.provider import client_failures, oauthlib_errors
 from oidc.provider.errors import InvalidClient, InvalidGrant, OAuthError
-from oidc.provider.oauthlib_requests import UniqueParameters
 from oidc.provider.token.endpoint import GRANTS, handle_grant
 from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, Stage, TokenRequest
-from oidc.provider.validator import Validator
+from oidc.provider.validator import UniqueParameters, Validator
 
 
 def run(request: TokenRequest) -> Granted:
