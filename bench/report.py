@@ -1,7 +1,6 @@
 """The medians of a measurement, and the machine it was made on."""
 
 import importlib.metadata
-import importlib.util
 import os
 import platform
 import re
@@ -43,12 +42,10 @@ def versions() -> dict[str, str]:
     """Return the versions of Gatehouse, Python and the packages that matter."""
     from identity.users import argon2_avx2  # noqa: PLC0415 - bench also fills 0.3.0, which lacks it
 
-    parser = "C" if importlib.util.find_spec("gunicorn_h1c") else "Python"
     return {
         "gatehouse": _revision(),
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in _PACKAGES},
-        "HTTP parser": parser,
         "Argon2id": "built for AVX2" if argon2_avx2.find() else "libsodium",
     }
 

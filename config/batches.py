@@ -1,8 +1,8 @@
 """Requests that arrive together are served together by one thread.
 
-While a thread serves requests of a route, further requests of this route wait. The next batch has all of
-them. So the busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request that
-arrives alone is served at once.
+While a thread serves requests of a route, further requests of this route wait. The next batch takes up to 32
+of them. So the busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request
+that arrives alone is served at once.
 """
 
 import asyncio

@@ -26,15 +26,15 @@ class DocumentConnection(Connection):
 
     If the read fails, Django's handler makes the response, as to any failure.
 
-    Clients send the same bytes again and again. Between two requests, and without a part of the next one, the
-    parser makes the same of the same bytes. So bytes that were exactly one request for a document need not be
-    parsed again: see ``config.known_heads``.
+    Clients send the same bytes again and again. While no request is being served and no part of one has
+    arrived, equal bytes are parsed as equal requests. So bytes that were exactly one request for a document
+    are not parsed again: see ``config.known_heads``.
     """
 
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
         self._has_part = False  # of the head of the next request
-        self._head: bytes | None = None  # of the current request, which is nothing else
+        self._head: bytes | None = None  # of the current request, if it arrived whole and alone
         self._pending: _Pending | None = None
         self._behind = b""  # what arrived after the pending request
 

@@ -1,4 +1,4 @@
-"""Public documents: the key set and discovery, which the worker's loop answers itself.
+"""Public documents: the key set, discovery and metadata, which the worker's loop answers itself.
 
 Django serves requests that are unusual: with another method, a query, a body, another precondition than
 ``If-None-Match``, another spelling of the path, or a tenant that is not cached. Django also serves all

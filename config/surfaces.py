@@ -1,7 +1,7 @@
 """Machine surfaces: routes that are served before Django's handler.
 
-A surface returns what the view of its route would return, or None if the request is unusual. Then Django
-serves the request. Django also serves all requests if they are logged (``LOG_REQUESTS``) or traced.
+A surface is a generator that yields its statements (see ``database.together``). It returns what the view of
+its route would return, or None if the request is unusual. Then Django serves the request. Django also serves all requests if they are logged (``LOG_REQUESTS``) or traced.
 """
 
 import time
@@ -27,10 +27,10 @@ from management.observability import metrics
 from oidc.provider import userinfo_surface
 from oidc.provider.token import endpoint
 
-SERVED: Final = "gatehouse.served"  # the key of a request whose surface was asked, and is not asked again
+ASKED: Final = "gatehouse.asked"  # the key of a request whose surface was asked already
 
 Environ = dict[str, Any]
-# A function of the request and its id, called in the tenant of the request. None: Django must serve it.
+# Called with the request and its id, in the tenant of the request. The result None: Django must serve it.
 Surface = Callable[[Environ, str], Work[Answer | None]]
 
 SURFACES: Final[dict[str, Surface]] = {
@@ -58,7 +58,7 @@ def find(environ: Environ) -> Found | None:
     """Return the surface that a request asks for, or None if Django must serve it."""
     prefix, path = tenants.split_prefix(environ.get("PATH_INFO", ""))
     found = by_path().get(path)
-    if found is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(SERVED):
+    if found is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(ASKED):
         return None
     # Django looks up a tenant that is not cached.
     tenant = tenants.get_cached(prefix.removeprefix("/t/")) if prefix else tenancy.DEFAULT
@@ -97,7 +97,7 @@ def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
         return None
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
         answer, environ[FAILURE] = None, Failure.of(failure)
-    environ[SERVED] = True
+    environ[ASKED] = True
     return answer
 
 

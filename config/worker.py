@@ -34,7 +34,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._pool: ThreadPoolExecutor
         self._connections: Final[set[Connection]] = set()
         self._opening: Final[set[asyncio.Task[Any]]] = set()
-        self._running = 0  # requests
+        self._running = 0  # requests that are being served, also those of clients that have left
         self._most: Final[int] = self.cfg.worker_connections
         self._batches: Final[dict[str, Batches]] = {}  # by route
         # So slow clients with large bodies hold a quarter of the threads.
@@ -48,7 +48,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     async def _serve(self) -> None:
         """Serve until the worker is told to stop or gunicorn has ended."""
-        # They need the apps, which the worker has loaded.
+        # These modules need the apps, which the worker has loaded.
         from config import documents, early_refusals, surfaces  # noqa: PLC0415
         from config.document_connection import DocumentConnection  # noqa: PLC0415
         from config.known_heads import KnownHeads  # noqa: PLC0415
@@ -140,7 +140,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._accept_again()
 
     async def respond(self, environ: dict[str, Any], send: Send, connection: Connection) -> None:
-        """Refuse a request, or have a thread serve it, and send the response."""
+        """Serve a request in a batch or by itself, or refuse it, and send the response."""
         found = self._find_together(environ)
         if found is not None and (answer := await self._serve_in_batch(environ, found)) is not None:
             await _send(build(answer, environ), send)

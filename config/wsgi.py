@@ -48,7 +48,7 @@ hashing_process.enable()
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Serve a request, by its surface or by Django."""
     try:
-        answer = None if FAILURE in environ else surfaces.serve(environ)
+        answer = surfaces.serve(environ)
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
         answer, environ[FAILURE] = None, Failure.of(failure)
     if answer is not None:

@@ -28,7 +28,7 @@ class Whole:
 
 
 def build(answer: Answer, environ: dict[str, Any]) -> Whole:
-    """Return the response with the answer of a surface to this request."""
+    """Return the response that sends an answer to a request."""
     start = {
         "type": "http.response.start",
         "status": answer.status,

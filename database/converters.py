@@ -1,7 +1,7 @@
 """Converters of the columns that compiled statements read.
 
-Django converts each value with several calls of Python functions. JSON, of which an application has ten
-columns, takes most of them.
+Django converts each value with several calls of Python functions. Most of these calls are for JSON: an
+application has ten such columns.
 """
 
 import json

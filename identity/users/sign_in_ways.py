@@ -1,6 +1,6 @@
 """The ways to sign in that a user has. Apps above register them, and the operators' site shows them.
 
-The last way that works is not removed.
+Removing the last way that works is refused: see ``has_way_in``.
 """
 
 from collections.abc import Callable

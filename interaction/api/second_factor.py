@@ -37,15 +37,13 @@ from interaction.journeys.second_factor.sign_ins import Visit
 
 
 class SecondFactorView(InteractionView):
-    """One route of the second step. ``factor`` is the one that it proves, if that is known."""
+    """One route of the second step. ``factor`` is the factor that the route proves, if it proves one."""
 
     factor: ClassVar[FactorType | None] = None
 
     def read(self, request: Request) -> tuple[dict[str, Any], Visit]:
         """Return the validated fields of the body, and the browser with its pending sign-in."""
-        serializer = self.request_serializers["post"](data=request.data)  # type: ignore[attr-defined]
-        serializer.is_valid(raise_exception=True)
-        fields = dict(serializer.validated_data)
+        fields = self.read_body(request)
         return fields, visits.find(request._request, fields.pop("interaction"), self.factor)  # noqa: SLF001
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:

@@ -76,7 +76,7 @@ class Experience(APIView):
 
 @cache
 def _get_serializer(kind: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
-    """Return the serializer that validates all bodies of a kind. A new one copies all of its fields."""
+    """Return the shared instance of a serializer class. A new instance copies all of its fields."""
     return kind()
 
 
@@ -86,10 +86,14 @@ class InteractionView(APIView):
     authentication_classes = ()
     permission_classes = (SameOrigin,)
 
+    def read_body(self, request: Request) -> dict[str, Any]:
+        """Return the validated fields of the body."""
+        serializer = _get_serializer(self.request_serializers["post"])  # type: ignore[attr-defined]
+        return dict(serializer.run_validation(request.data))
+
     def validate(self, request: Request) -> tuple[dict[str, Any], Pending | None]:
         """Return the validated fields of the body, and the pending request that it names."""
-        serializer = _get_serializer(self.request_serializers["post"])  # type: ignore[attr-defined]
-        fields = dict(serializer.run_validation(request.data))
+        fields = self.read_body(request)
         return fields, pending.find(request._request, fields.pop("interaction"))  # noqa: SLF001
 
     def browser(self, request: Request) -> str:

@@ -39,13 +39,14 @@ def _newest() -> QuerySet[RefreshFamily]:
     )
 
 
+# The subquery locks the row or skips it, so the UPDATE never waits, and need not read it again.
 def _newest_if_free() -> QuerySet[RefreshFamily]:
     free = RefreshFamily.objects.filter(pk=uuid("pk")).select_for_update(skip_locked=True)
     return _newest().filter(pk__in=free.values("pk"))
 
 
 _ROTATE: Final = _rotate(_newest)
-# It waits for nobody, so it can be executed with those of other families.
+# It never waits for the lock of a row, so it can be executed together with those of other families.
 _ROTATE_IF_FREE: Final = _rotate(_newest_if_free)
 
 

@@ -1,4 +1,4 @@
-"""The hooks that oauthlib calls while it validates a request.
+"""oauthlib's request, and the hooks that oauthlib calls while it validates one.
 
 The attribute ``stage`` of oauthlib's request has what is known so far, as one typed value (see
 ``token.request`` and ``authorization.checks``). A hook returns, or raises the error of the response.
@@ -14,11 +14,12 @@ from oidc.provider.authorization import checks
 from oidc.provider.token import authorization_code, endpoint, refresh_token
 
 
-class UniqueParameters(Request):  # type: ignore[misc]  # oauthlib is untyped
-    """A request whose parameters come from a mapping, so that none is repeated.
+class OAuthRequest(Request):  # type: ignore[misc]  # oauthlib is untyped
+    """oauthlib's request, with one value for each parameter.
 
-    ``checks.check_repetition`` and ``parameters.form`` refuse repeated parameters before. oauthlib looks for
-    them once for each parameter that must not be repeated.
+    ``Parameters`` keeps the first value of each name, and ``checks.check_repetition`` and ``parameters.form``
+    refuse repeated ones. So oauthlib need not look for them, which it does once for each parameter that must
+    be unique.
     """
 
     @property

@@ -107,7 +107,7 @@ def test_keeps_the_last_way_in(acme, provider):
     answer = send(browser, unlink=str(identity.pk))
 
     assert answer.status_code == 400
-    assert "Set a password first" in answer.text
+    assert "Set up another way first" in answer.text
     assert linked(acme) == 1
 
 

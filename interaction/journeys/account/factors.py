@@ -45,7 +45,7 @@ class NoWayIn(FactorError):
 
     status = 403
     reason = "no_way_in"
-    message = "this is the only way to sign in: set a password first"
+    message = "this is the only way to sign in: set up another one first"
 
 
 @dataclass(frozen=True, slots=True)

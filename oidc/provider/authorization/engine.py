@@ -8,7 +8,7 @@ from oidc.provider import oauthlib_errors
 from oidc.provider.authorization import checks
 from oidc.provider.authorization.checks import ClientRequest, SentRequest
 from oidc.provider.errors import Unanswerable
-from oidc.provider.validator import UniqueParameters, Validator
+from oidc.provider.validator import OAuthRequest, Validator
 
 
 def run(request: SentRequest) -> ClientRequest:
@@ -21,7 +21,7 @@ def run(request: SentRequest) -> ClientRequest:
 
     """
     checks.check_addressing(request)
-    oauth = UniqueParameters("/oidc/authorize", body=request.sent.select(checks.PARAMETERS))
+    oauth = OAuthRequest("/oidc/authorize", body=request.sent.select(checks.PARAMETERS))
     oauth.stage = request
     try:
         _FLOW.validate_authorization_request(oauth)

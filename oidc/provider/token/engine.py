@@ -13,7 +13,7 @@ from oidc.provider import client_failures, oauthlib_errors
 from oidc.provider.errors import InvalidClient, InvalidGrant, OAuthError
 from oidc.provider.token.endpoint import GRANTS, handle_grant
 from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, Stage, TokenRequest
-from oidc.provider.validator import UniqueParameters, Validator
+from oidc.provider.validator import OAuthRequest, Validator
 
 
 def run(request: TokenRequest) -> Granted:
@@ -55,7 +55,7 @@ def _call_steps(oauth: Any) -> None:
 def _new_oauth_request(request: TokenRequest) -> Any:
     """Return oauthlib's object for a token request. Its attribute ``stage`` is ``request``."""
     parameters = [("grant_type", request.grant_type), *request.parameters.items()]
-    oauth = UniqueParameters("/oidc/token", "POST", body=parameters)
+    oauth = OAuthRequest("/oidc/token", "POST", body=parameters)
     oauth.stage = request
     return oauth
 
