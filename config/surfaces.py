@@ -1,7 +1,8 @@
 """Machine surfaces: routes that are served before Django's handler.
 
 A surface is a generator that yields its statements (see ``database.together``). It returns what the view of
-its route would return, or None if the request is unusual. Then Django serves the request. Django also serves all requests if they are logged (``LOG_REQUESTS``) or traced.
+its route would return, or None if the request is unusual. Then Django serves the request. Django also serves
+all requests if they are logged (``LOG_REQUESTS``) or traced.
 """
 
 import time
