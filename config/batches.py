@@ -84,7 +84,7 @@ class Batches:
         """Serve a batch, in a thread."""
         try:
             answers = self._serve_together([request for request, _ in batch])
-        except BaseException:  # noqa: BLE001 - each request fails in the same way if it is served by itself
+        except BaseException:  # noqa: BLE001 - each request passes all steps
             answers = [None] * len(batch)
         self._loop.call_soon_threadsafe(self._end, batch, answers)
 

@@ -82,7 +82,11 @@ class DocumentConnection(Connection):
             return
         if isinstance(document, Answer):
             close = not self.worker.alive
-            self._send_document(pending.wanted, document, started=pending.started, close=close)
+            try:
+                self._send_document(pending.wanted, document, started=pending.started, close=close)
+            except Exception:
+                self.log.exception("A document could not be sent")
+                close = True
             self.worker.nr += 1
             if close:
                 self._keepalive_timeout()
@@ -112,9 +116,9 @@ class DocumentConnection(Connection):
             document = await read
             if isinstance(document, Answer):
                 close = self._will_close(request, response_requires_close=False)
+                self._send_document(wanted, document, started=started, close=close)
                 if self._head and not close:
                     self.worker.heads.add(self._head, request, wanted)
-                self._send_document(wanted, document, started=started, close=close)
                 await self._flow_control.drain()
                 return not close
             self._failure = document

@@ -86,6 +86,8 @@ def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | N
     A request without an answer must be served by itself: by Django if its surface has no answer, or by its
     surface if it was undone because of another request.
     """
+    for environ, _ in requests:
+        environ[ASKED] = True  # if the batch fails as a whole, nothing is done twice by a surface
     with _connection():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])
     return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]
@@ -95,10 +97,10 @@ def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
     try:
         answer = task.get_result()
     except together.Undone:
+        del environ[ASKED]
         return None
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
         answer, environ[FAILURE] = None, Failure.of(failure)
-    environ[ASKED] = True
     return answer
 
 

@@ -46,16 +46,23 @@ def do(work: Work[R]) -> R:
     """Do one piece of work, and return its result.
 
     Raises:
-        Exception: what the work raised.
+        Exception: what the work raised. It can handle the error of a call.
 
     """
     try:
         call = next(work)
         while True:
-            call = work.send(call.execute())
+            try:
+                outcome = call.execute()
+            except Exception as error:  # noqa: BLE001 - the work gets it
+                call = work.throw(error)
+            else:
+                call = work.send(outcome)
     except StopIteration as end:
         result: R = end.value
         return result
+    finally:
+        work.close()  # at once, so that it leaves its context variables in this thread
 
 
 class Task(Generic[R]):

@@ -132,7 +132,9 @@ def _ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
 def _take_process() -> subprocess.Popen[bytes]:
     """Return an idle process, or a new one. It ends with the worker, when its standard input closes."""
     with suppress(IndexError):
-        return _idle.pop()
+        while (process := _idle.pop()).poll() is not None:
+            _end(process)
+        return process
     return _start_with_build() or _start()
 
 

@@ -76,7 +76,10 @@ class Experience(APIView):
 
 @cache
 def _get_serializer(kind: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
-    """Return the shared instance of a serializer class. A new instance copies all of its fields."""
+    """Return the shared instance of a serializer class. A new instance copies all of its fields.
+
+    Its messages stay in the language of the first request. All of this API is English.
+    """
     return kind()
 
 

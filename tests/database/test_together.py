@@ -76,8 +76,25 @@ def test_the_error_of_its_call_is_raised_in_it():
         return "not raised"
 
     assert together.do_together([careful()])[0].get_result() == "handled"
+    assert together.do(careful()) == "handled"
     with pytest.raises(Failed):
         together.do(count_failed())
+
+
+def test_work_that_fails_leaves_its_context_at_once():
+    def fail() -> Work[str]:
+        token = _who.set("a")
+        try:
+            yield call([], "a", Failed())
+        finally:
+            _who.reset(token)
+        return "not raised"
+
+    with pytest.raises(Failed) as raised:  # whose traceback keeps the work
+        together.do(fail())
+
+    assert _who.get() == "nobody"
+    assert raised.value.__traceback__ is not None
 
 
 def count_failed() -> Work[str]:

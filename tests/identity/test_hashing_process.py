@@ -158,6 +158,19 @@ def test_one_that_was_killed_is_replaced(apart):
     assert process(apart) is not first
 
 
+def test_all_that_were_killed_are_replaced(apart):
+    dead = [hashing_process._start() for _ in range(3)]
+    hashing_process._idle.extend(dead)
+    for each in dead:
+        each.kill()
+        each.wait()
+
+    assert passwords.verify(PASSWORD, None) == (False, None)
+
+    assert len(hashing_process._idle) == 1
+    assert hashing_process._idle[0] not in dead
+
+
 def test_one_that_does_not_answer_in_time_is_ended_and_replaced(apart, monkeypatch):
     first = process(apart)
 
