@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -96,16 +96,21 @@ def answers_of(address: str, line: tuple[str, str, str], headers: list[str]) -> 
     return answers
 
 
-class Told:
+class ControlledReads:
     """A server whose reads of documents do what a test tells them."""
 
     def __init__(self, file: Path, address: str) -> None:
-        self.tell: Callable[[str], object] = file.write_text
+        self._file = file
         self.address = address
+
+    def tell(self, what: str) -> None:
+        new = self._file.with_suffix(".new")
+        new.write_text(what)
+        new.replace(self._file)  # so that no read finds an empty file
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[tuple[Told, "subprocess.Popen[bytes]"]]:
+def controlled_reads(folder: Path) -> Iterator[tuple[ControlledReads, "subprocess.Popen[bytes]"]]:
     file, port = folder / "told", second.free_port()
     file.write_text("")
     address = f"http://127.0.0.1:{port}"
@@ -117,7 +122,7 @@ def told(folder: Path) -> Iterator[tuple[Told, "subprocess.Popen[bytes]"]]:
         "TEST_DOCUMENT_READS_FILE": str(file),
     }
     with server.process(settings.BASE_DIR, **environment) as master:
-        yield Told(file, address), master
+        yield ControlledReads(file, address), master
 
 
 class TestFailures:
@@ -128,7 +133,7 @@ class TestFailures:
         [("fail", 503, b"temporarily_unavailable"), ("break", 500, b"server_error")],
     )
     def test_decision_H3_case_K11_of_a_read(self, address, tmp_path, failure, status, error):
-        with told(tmp_path) as (made, _), ExitStack() as stack:
+        with controlled_reads(tmp_path) as (made, _), ExitStack() as stack:
             connections = [stack.enter_context(Kept(made.address)) for _ in range(5)]
             for connection in connections:
                 warm(connection)
@@ -151,7 +156,11 @@ class TestFailures:
         assert afterwards == [200] * 5
 
     def test_of_one_document_hold_up_no_other_request(self, address, tmp_path):
-        with told(tmp_path) as (made, _), Kept(made.address) as waiting, Kept(made.address) as other:
+        with (
+            controlled_reads(tmp_path) as (made, _),
+            Kept(made.address) as waiting,
+            Kept(made.address) as other,
+        ):
             warm(waiting)
             made.tell("wait")
             waiting.send(waiting.head(JWKS))
@@ -162,7 +171,7 @@ class TestFailures:
             assert waiting.read().status == 200
 
     def test_what_arrives_during_a_read_is_answered_after_it(self, address, tmp_path):
-        with told(tmp_path) as (made, _), Kept(made.address) as connection:
+        with controlled_reads(tmp_path) as (made, _), Kept(made.address) as connection:
             document = connection.head(JWKS)
             for behind in (connection.head("/readyz"), document, document[:9], document + document[:9]):
                 warm(connection)
@@ -181,7 +190,7 @@ class TestFailures:
                 assert {answer.status for answer in answers} == {200}
 
     def test_clients_that_left_are_forgotten(self, address, tmp_path):
-        with told(tmp_path) as (made, _):
+        with controlled_reads(tmp_path) as (made, _):
             made.tell("wait")
             for _ in range(20):
                 with Kept(made.address) as connection:
@@ -196,7 +205,7 @@ class TestStop:
 
     @pytest.mark.parametrize("is_known", [False, True])
     def test_during_a_read(self, address, tmp_path, is_known):
-        with told(tmp_path) as (made, master), Kept(made.address) as connection:
+        with controlled_reads(tmp_path) as (made, master), Kept(made.address) as connection:
             if is_known:
                 warm(connection)
             made.tell("wait")
