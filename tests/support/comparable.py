@@ -16,6 +16,7 @@ _WORDS: Final = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00)?"), "(time)"),
     (re.compile(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT"), "(time)"),
     (re.compile(r"\d{1,2} \w+ \d{4}, \d\d:\d\d"), "(time)"),
+    (re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d{4}\b"), "(date)"),  # a run can last past midnight
     (re.compile(r"\b\d\d:\d\d\b"), "(time)"),
     (re.compile(r"\b1[6-9]\d{8}\b"), "(time)"),
     (re.compile(r"(gatehouse/[\w/-]+)\.[0-9a-f]{12}\."), r"\1.(hash)."),
