@@ -37,9 +37,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._has_ended = False  # the client sends nothing more
         self._progress: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
-        self._failure: wsgi_requests.Failure | None = (
-            None  # of the loop's attempt to answer the current request
-        )
+        # The failure of the loop's attempt to answer the current request.
+        self._failure: wsgi_requests.Failure | None = None
 
     async def _serve(self, scope: Message, _: Receive, send: Send) -> None:
         body: BinaryIO | None = _take_arrived(self._body_receiver)

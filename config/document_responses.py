@@ -19,13 +19,11 @@ def build(wanted: Wanted, document: Answer, *, started: float, close: bool) -> b
 
     ``close`` announces that the connection ends.
     """
-    answer = document if wanted.none_match is None else _apply_precondition(wanted, document)
-    complete = dict(answer.headers)
-    length = None if answer.status in headers.WITHOUT_BODY else len(answer.body)
-    headers.add(complete, status=answer.status, request_id=ids.new_text(), length=length)
+    unfinished = document if wanted.none_match is None else _apply_precondition(wanted, document)
+    answer = headers.complete(unfinished, ids.new_text())
     response = (
         protocol._get_cached_status_line(wanted.version, answer.status),  # noqa: SLF001
-        "".join(f"{name}: {value}\r\n" for name, value in complete.items()).encode("latin-1"),
+        "".join(f"{name}: {value}\r\n" for name, value in answer.headers.items()).encode("latin-1"),
         protocol._CACHED_SERVER_HEADER,  # noqa: SLF001
         protocol._get_cached_date_header(),  # noqa: SLF001
         b"Connection: close\r\n\r\n" if close else b"\r\n",

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from audit import context
+from identity.http.answers import Answer
 
 _POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
 _ALWAYS: Final = {
@@ -31,7 +32,7 @@ class Headers(Protocol):
 
 
 def add(headers: Headers, *, status: int, request_id: str, length: int | None) -> None:
-    """Add the headers that every response has, whether Django or ``config.surfaces`` makes it.
+    """Add the headers that every response has, whether Django's handler makes it or not.
 
     ``length`` is that of the body, or None if it is unknown or the response has no body.
     """
@@ -43,6 +44,14 @@ def add(headers: Headers, *, status: int, request_id: str, length: int | None) -
     if status != HTTPStatus.NOT_MODIFIED:
         headers["Content-Security-Policy"] = _POLICY
     headers["X-Request-Id"] = request_id
+
+
+def complete(answer: Answer, request_id: str) -> Answer:
+    """Return an answer that is made without Django's handler, with the headers that every response has."""
+    all_headers = dict(answer.headers)
+    length = None if answer.status in WITHOUT_BODY else len(answer.body)
+    add(all_headers, status=answer.status, request_id=request_id, length=length)
+    return Answer(answer.body, all_headers, answer.status)
 
 
 class SecurityHeadersMiddleware:

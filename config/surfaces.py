@@ -121,13 +121,10 @@ def _serve(environ: Environ, found: Found) -> Work[Answer | None]:
         answer = yield from found.surface(environ, request_id)
     if answer is None:
         return None
-    complete = dict(answer.headers)
-    length = None if answer.status in headers.WITHOUT_BODY else len(answer.body)
-    headers.add(complete, status=answer.status, request_id=request_id, length=length)
     if settings.METRICS_TOKEN:
         seconds = time.perf_counter() - started
         metrics.count(environ["REQUEST_METHOD"], found.route, answer.status, seconds)
-    return Answer(answer.body, complete, answer.status)
+    return headers.complete(answer, request_id)
 
 
 def get_status_line(answer: Answer) -> str:

@@ -17,7 +17,7 @@ from identity.core.tenant_statements import text, uuid
 from identity.limits.rules import LOCK_SECONDS, Hit, Limit, Lock
 
 Rules = tuple[Limit | Lock, ...]
-_UNLIMITED: Final = 2**31 - 1
+UNLIMITED: Final = 2**31 - 1
 _COLUMNS: Final = "id, tenant_id, kind, key_hash, group_hash, count, ends_at, created_at, updated_at"
 # Kinds and seconds are constants of the code, so it is safe to put them into SQL.
 _ROW: Final = "(%s, %s, '{kind}', %s, %s, 1, {ends_at}, {now}, {now})"
@@ -167,7 +167,7 @@ def _get_sql(rules: Rules, vendor: str, rows: str) -> str:
 def _is_allowed(rules: Sequence[Limit | Lock], vendor: str) -> str:
     """Return the condition that a counter allows a further hit."""
     whens = [f"WHEN c.kind = '{rule.kind}' THEN {rule.max_hits}" for rule in rules if isinstance(rule, Limit)]
-    max_hits = f"CASE {' '.join(whens)} ELSE {_UNLIMITED} END" if whens else str(_UNLIMITED)
+    max_hits = f"CASE {' '.join(whens)} ELSE {UNLIMITED} END" if whens else str(UNLIMITED)
     return _IS_ALLOWED.format(now=_NOW[vendor], max_hits=max_hits)
 
 

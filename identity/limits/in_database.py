@@ -1,13 +1,12 @@
 """Counters as rows. One statement counts all hits of a request: see ``hit_statements``.
 
-Every transaction locks rows in the order of their kinds, which prevents deadlocks. The clock of the database
-is used, which all nodes share.
+Every transaction locks rows in the order of their kinds, which prevents deadlocks.
 """
 
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from django.db import DataError, connection, models, transaction
 from django.db.models import Case, F, QuerySet, Value, When
@@ -21,8 +20,6 @@ from identity.core.tenant_statements import Update, text
 from identity.limits import hit_statements
 from identity.limits.models import Counter
 from identity.limits.rules import MAX_ACTIVE_LOCKS, ActiveLock, Hit, Limit, Lock, Refusal, Window
-
-_UNLIMITED: Final = 2**31 - 1
 
 
 def count_hits(hits: Sequence[Hit]) -> Refusal | None:
@@ -58,7 +55,9 @@ def is_any_reached(hits: Sequence[Hit]) -> bool:
         (hit.rule.kind, hit.key_hash): hit.rule.max_hits for hit in hits if isinstance(hit.rule, Limit)
     }
     rows = _rows(hits).filter(ends_at__gt=DatabaseNow()).values_list("kind", "key_hash", "count")
-    return any(count >= max_hits.get((kind, key_hash), _UNLIMITED) for kind, key_hash, count in rows)
+    return any(
+        count >= max_hits.get((kind, key_hash), hit_statements.UNLIMITED) for kind, key_hash, count in rows
+    )
 
 
 def undo(hits: Sequence[Hit], *, cleared_kind: str = "", chain: Chain | None = None) -> None:

@@ -62,7 +62,9 @@ def hit_by_address(limit: Limit) -> None:
 
 
 def insert_by_address(limit: Limit, insert: Insert, row: models.Model) -> None:
-    """Count a hit for the client's address, and insert a row. In the database both are one statement.
+    """Count a hit for the client's address, and insert a row.
+
+    On PostgreSQL both are one statement. With Redis, a hit counts even if the insert fails.
 
     Raises:
         TooMany: the limit is reached, and nothing is inserted.

@@ -20,7 +20,7 @@ from interaction.pending_sign_ins.models import PendingSignIn
 MOST_TRIES: Final = 10
 
 
-def get_newest() -> QuerySet[PendingSignIn]:
+def get_live() -> QuerySet[PendingSignIn]:
     """Return the live sign-ins of the browser ``browser``, a parameter, with their users, the newest first.
 
     A new password, a suspension of all sessions or a new owner increments the epoch, which ends a sign-in.
@@ -35,8 +35,8 @@ def get_newest() -> QuerySet[PendingSignIn]:
     return live.select_related("user").order_by("-created_at", "-pk")
 
 
-NEWEST: Final = Select(lambda: get_newest()[:1])
-OF_REQUEST: Final = Select(lambda: get_newest().filter(request_id=uuid("request_id"))[:1])
+NEWEST: Final = Select(lambda: get_live()[:1])
+OF_REQUEST: Final = Select(lambda: get_live().filter(request_id=uuid("request_id"))[:1])
 
 _insert: Final = Insert(
     PendingSignIn,

@@ -22,7 +22,7 @@ from oidc.grants.models import AuthorizationRequest
 
 
 def _get_request() -> QuerySet[AuthorizationRequest]:
-    newest = pending_sign_ins.get_newest().values("request_id")[:1]
+    newest = pending_sign_ins.get_live().values("request_id")[:1]
     return requests.get_unexpired().filter(pk=Subquery(newest))[:1]
 
 
@@ -65,8 +65,8 @@ def find(request: HttpRequest, interaction: str, factor: FactorType | None = Non
         raise pending_requests.Expired
     elif not stored:
         pending = pending_requests.find(request, "")
-    found = [row[-1] for row in rows if row[-1] is not None] if own else None
-    return Visit(browser, pending, current, known, stored, experience, found)
+    authenticators_of_user = [each[-1] for each in rows if each[-1] is not None] if own else None
+    return Visit(browser, pending, current, known, stored, experience, authenticators_of_user)
 
 
 def _read(browser: str, request_id: UUID | None, *, is_totp: bool) -> list[list[Any]]:
