@@ -1,9 +1,9 @@
 """The numbers of sign-ins, registrations and tokens of each UTC day, without reading the whole log each time.
 
 A day that has ended is counted once and stored (``DayCount``), because entries do not change. The current day
-is counted each time. A call counts at most ``MAX_ENTRIES`` entries, newest days first; later calls count the
-rest. In a day with more entries, only the newest ``MAX_ENTRIES`` count. Trials of a sign-in by administrators
-do not count.
+is counted each time, and in its first hour the day before, too. Of the ended days, a call counts at most
+``MAX_ENTRIES`` entries, newest days first; later calls count the rest. In a day with more entries, only the
+newest ``MAX_ENTRIES`` count. Trials of a sign-in by administrators do not count.
 The stored numbers name no users, so they stay when the retention deletes the entries.
 """
 
@@ -72,7 +72,10 @@ def get_days(tenant_id: str, first: date, last: date) -> list[Day]:
     newest_settled = (timezone.now() - _SETTLED).astimezone(UTC).date() - _DAY
     missing = [day for day in all_days if day not in stored]
     ended = [day for day in missing if day <= newest_settled]
-    days = stored | _count_days(tenant_id, [day for day in missing if day > newest_settled])
+    days = dict(stored)
+    for day in missing:
+        if day > newest_settled:
+            days |= _count_days(tenant_id, [day])
     if ended:
         counted = _count_days(tenant_id, ended)
         _store(tenant_id, counted.values())

@@ -195,6 +195,19 @@ class TestDays:
         assert [day.is_cut for day in days] == [True, True, False]
         assert days[2].numbers[0].number == 1
 
+    def test_in_the_first_hour_of_a_day_its_entries_do_not_hide_older_days(self, acme, monkeypatch):
+        monkeypatch.setattr(daily, "MAX_ENTRIES", 3)
+        midnight = timezone.now().replace(hour=0, minute=30)
+        monkeypatch.setattr(timezone, "now", lambda: midnight)
+        write(acme, days_ago=2)
+        write(acme, days_ago=1, number=5)
+        write(acme, days_ago=0, number=4)
+
+        days = self.days(acme, 3)
+
+        assert [day.is_cut for day in days] == [True, True, False]
+        assert not DayCount.objects.filter(tenant_id=acme.tenant.pk, day__gte=days[1].day).exists()
+
     def test_applications_beyond_the_most_used_are_counted_together(self, acme):
         for place in range(25):
             write(acme, "Token.Refresh", days_ago=2, application_id=f"client-{place}", number=1 + place)
