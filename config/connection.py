@@ -37,25 +37,38 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._has_ended = False  # the client sends nothing more
         self._progress: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
-        # The failure of the loop's attempt to answer the current request.
+        # Of the current request: the failure of an attempt to answer it, and what was read for another attempt.
         self._failure: wsgi_requests.Failure | None = None
+        self._environ: dict[str, Any] | None = None
 
     async def _serve(self, scope: Message, _: Receive, send: Send) -> None:
+        environ, self._environ = self._environ, None
+        if environ is None:
+            environ = await self._read_environ(scope)
+        if environ is None:
+            return
+        if wsgi_requests.is_arriving(environ["wsgi.input"]):
+            async with self.worker.large_bodies:
+                await self.worker.respond(environ, send, self)
+        else:
+            await self.worker.respond(environ, send, self)
+
+    async def _read_environ(self, scope: Message) -> dict[str, Any] | None:
+        """Return the environment of the current request.
+
+        Return None, with the connection closed, if the client does not send the body.
+        """
         body: BinaryIO | None = _take_arrived(self._body_receiver)
         if body is None:
             body = await wsgi_requests.read_body(scope, partial(_receive, self._body_receiver))
         if body is None:
             self._send_error_response(HTTPStatus.BAD_REQUEST, "")
             self._close_transport()
-            return
+            return None
         environ = wsgi_requests.build_environ(scope, body)
         if self._failure is not None:
             environ[wsgi_requests.FAILURE], self._failure = self._failure, None
-        if wsgi_requests.is_arriving(body):
-            async with self.worker.large_bodies:
-                await self.worker.respond(environ, send, self)
-        else:
-            await self.worker.respond(environ, send, self)
+        return environ
 
     @property
     def is_closed(self) -> bool:

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from config import document_responses, documents
-from config.connection import Connection
 from config.documents import Wanted
+from config.surface_connection import SurfaceConnection
 from config.wsgi_requests import Failure
 from identity.core import tenancy
 from identity.http.answers import Answer
@@ -21,7 +21,7 @@ class _Pending(NamedTuple):
     started: float
 
 
-class DocumentConnection(Connection):
+class DocumentConnection(SurfaceConnection):
     """Answers a request for a document as soon as a thread has read the document.
 
     If the read fails, Django's handler makes the response, as to any failure.
@@ -128,8 +128,8 @@ class DocumentConnection(Connection):
         self.worker.read_document((tenant, documents.DOCUMENTS[wanted.route]), finish)
 
     def _send_document(self, wanted: Wanted, document: Answer, *, started: float, close: bool) -> None:
-        if not self._closed:  # otherwise the client has left
-            self._safe_write(document_responses.build(wanted, document, started=started, close=close))
+        answer = document_responses.build(wanted, document, started=started)
+        self._send_answer(answer, wanted.method, wanted.version, close=close)
 
 
 def _set(read: "asyncio.Future[Answer | Failure]", result: Answer | Failure) -> None:

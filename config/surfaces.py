@@ -55,6 +55,16 @@ def by_path() -> dict[str, tuple[str, Surface]]:
     return {reverse(route): (route, surface) for route, surface in SURFACES.items()}
 
 
+@cache
+def _get_ends() -> tuple[bytes, ...]:
+    return tuple(path.encode() for path in by_path())
+
+
+def may_be_asked(path: bytes) -> bool:
+    """Return whether a path, as it was sent, ends as that of a surface does."""
+    return path.endswith(_get_ends())
+
+
 def find(environ: Environ) -> Found | None:
     """Return the surface that a request asks for, or None if Django must serve it."""
     prefix, path = tenants.split_prefix(environ.get("PATH_INFO", ""))

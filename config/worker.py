@@ -14,7 +14,7 @@ from config.batches import Batches
 from config.connection import Connection
 from config.shared_reads import Finish, Key, SharedReads
 from config.wsgi_requests import Send
-from config.wsgi_responses import Stream, Whole, build, call
+from config.wsgi_responses import Stream, Whole, call
 from identity.http.answers import Answer
 
 _FULL_SECONDS: Final = 1.0  # to wait before accepting again without free files
@@ -54,7 +54,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         from config.known_heads import KnownHeads  # noqa: PLC0415
 
         self._admit = early_refusals.admit
-        self._find_together, self._serve_together = surfaces.find_together, surfaces.serve_together
+        self._serve_together = surfaces.serve_together
         self.heads = KnownHeads()
         self._new_connection = partial(DocumentConnection, self)
         self._pool = ThreadPoolExecutor(self.cfg.threads)
@@ -140,11 +140,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._accept_again()
 
     async def respond(self, environ: dict[str, Any], send: Send, connection: Connection) -> None:
-        """Serve a request in a batch or by itself, or refuse it, and send the response."""
-        found = self._find_together(environ)
-        if found is not None and (answer := await self._serve_in_batch(environ, found)) is not None:
-            await _send(build(answer, environ), send)
-            return
+        """Serve a request by itself, or refuse it, and send the response."""
         admission = self._admit(environ)
         if isinstance(admission, Whole):
             whole: Whole | None = admission
@@ -152,16 +148,18 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             stream = Stream(self.loop, send, connection)
             whole = await self._serve_in_thread(environ, stream, admission or nullcontext())
         if whole is not None:
-            await _send(whole, send)
+            await send(whole.start)
+            await send(whole.body)
 
-    async def _serve_in_batch(self, environ: dict[str, Any], found: Any) -> Answer | None:
+    def serve_in_batch(self, environ: dict[str, Any], found: Any) -> "asyncio.Future[Answer | None]":
+        """Return the future answer of a surface, or None if the request must be served by itself."""
         batches = self._batches.get(found.route)
         if batches is None:
             batches = self._batches[found.route] = Batches(
                 self.loop, self._pool.submit, self._serve_together, partial(self._forget_requests, 1)
             )
         self._note_request()
-        return await batches.add((environ, found))
+        return batches.add((environ, found))
 
     def read_document(self, key: Key, finish: Finish[Any]) -> None:
         """Have ``finish`` called with a document that is read from now on, or with its failure."""
@@ -210,8 +208,3 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     def _forget_requests(self, number: int) -> None:
         self._running -= number
         self._accept_again()
-
-
-async def _send(whole: Whole, send: Send) -> None:
-    await send(whole.start)
-    await send(whole.body)

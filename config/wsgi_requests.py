@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BufferedReader, BytesIO, RawIOBase
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
@@ -154,15 +155,21 @@ def build_environ(scope: Message, body: BinaryIO) -> dict[str, Any]:
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
     }
-    for raw, value in scope["headers"]:
-        if b"_" in raw:
-            continue
-        name = raw.decode("latin-1").upper().replace("-", "_")
-        if name not in {"CONTENT_TYPE", "CONTENT_LENGTH"}:
-            name = f"HTTP_{name}"
-        text = value.decode("latin-1")
-        environ[name] = f"{environ[name]},{text}" if name in environ else text
+    for header, value in scope["headers"]:
+        name = _get_name(header)
+        if name is not None:
+            text = value.decode("latin-1")
+            environ[name] = f"{environ[name]},{text}" if name in environ else text
     return environ
+
+
+@lru_cache(maxsize=512)
+def _get_name(header: bytes) -> str | None:
+    """Return the name that a header has in the environment, or None if it is dropped."""
+    if b"_" in header:
+        return None
+    name = header.decode("latin-1").upper().replace("-", "_")
+    return name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
 
 
 def _split(scope: Message) -> tuple[str, str]:

@@ -30,6 +30,7 @@ from tests.support.independent import kids
 
 documents = import_module("config.documents")
 responses = import_module("config.document_responses")
+raw_responses = import_module("config.raw_responses")
 
 JWKS = "/.well-known/jwks.json"
 DISCOVERY = "/.well-known/openid-configuration"
@@ -52,7 +53,8 @@ def serve(path: str, method: str = "GET", *headers: str) -> Any:
     if tenant is None:
         return None
     document = documents.read(tenant, documents.DOCUMENTS[wanted.route])
-    response: bytes = responses.build(wanted, document, started=time.perf_counter(), close=False)
+    answer = responses.build(wanted, document, started=time.perf_counter())
+    response: bytes = raw_responses.build(answer, wanted.method, wanted.version, close=False)
     head, _, body = response.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     return first.partition(" ")[2], dict(line.split(": ", 1) for line in lines), body
