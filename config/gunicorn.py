@@ -18,7 +18,7 @@ bind = f"{settings.HOST}:{settings.PORT}"
 workers = settings.WEB_CONCURRENCY
 threads = settings.THREADS
 worker_class = "config.worker.Worker"
-asgi_loop = "asyncio"  # also if another loop is installed
+asgi_loop = "uvloop"
 wsgi_app = "config.wsgi:application"
 # No header may set SCRIPT_NAME or PATH_INFO, because they select the tenant.
 forwarder_headers = ""
