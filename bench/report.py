@@ -16,7 +16,7 @@ from bench.processes import ROOT
 
 _PACKAGES: Final = (
     *("django", "django-oauth-toolkit", "oauthlib", "gunicorn", "psycopg", "cryptography"),
-    *("argon2-cffi", "orjson"),
+    *("argon2-cffi", "orjson", "uvloop"),
 )
 
 
