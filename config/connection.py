@@ -37,7 +37,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._has_ended = False  # the client sends nothing more
         self._progress: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
-        # Of the current request: the failure of an attempt to answer it, and what was read for another attempt.
+        # Of the current request: the failure of an attempt to answer it, and what was read of it already.
         self._failure: wsgi_requests.Failure | None = None
         self._environ: dict[str, Any] | None = None
 

@@ -4,6 +4,7 @@ import time
 
 from django.conf import settings
 from django.http import HttpRequest
+
 from config import headers
 from config.documents import Wanted
 from database import ids
