@@ -151,7 +151,10 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         return False
 
     def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
-        """Refuse a malformed request, and log it. Neither has its text, which can hold a secret."""
+        """Refuse a malformed request, and log it.
+
+        Neither the response nor the log has the text of the request, which can hold a secret.
+        """
         if self._closed:
             return
         reason, peer = HTTPStatus(status).phrase, self.transport.get_extra_info("peername")

@@ -36,12 +36,12 @@ class DocumentConnection(SurfaceConnection):
         self._has_part = False  # of the head of the next request
         self._head: bytes | None = None  # of the current request, if it arrived whole and alone
         self._pending: _Pending | None = None
-        self._behind = b""  # what arrived after the pending request
+        self._arrived_later = b""  # what arrived after the pending request
 
     def data_received(self, data: bytes) -> None:
         """Answer a known request for a document, or parse what the client sends."""
         if self._is_pending():
-            self._behind += data
+            self._arrived_later += data
             self._pause_reading()
             return
         is_idle = self._is_idle()
@@ -77,7 +77,7 @@ class DocumentConnection(SurfaceConnection):
 
     def _finish_pending(self, document: Answer | Failure) -> None:
         pending, self._pending = self._pending, None
-        behind, self._behind = self._behind, b""
+        arrived_later, self._arrived_later = self._arrived_later, b""
         if self._closed or pending is None:
             return
         if isinstance(document, Answer):
@@ -95,8 +95,8 @@ class DocumentConnection(SurfaceConnection):
             self._failure, self._head = document, None
             super().data_received(pending.head)
         self._resume_reading()
-        if behind:
-            self.data_received(behind)
+        if arrived_later:
+            self.data_received(arrived_later)
         if not self._is_pending() and not self._request_ready.is_set():
             self._arm_keepalive_timer()
 

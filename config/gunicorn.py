@@ -63,7 +63,7 @@ if settings.METRICS_TOKEN:
 
 
 def when_ready(server: object) -> None:
-    """Start garbage collection, and exempt loaded objects, which would pause workers for 0.1 seconds."""
+    """Start garbage collection. Loaded objects are exempt: to search them would pause workers for 0.1 s."""
     from config import errors  # noqa: PLC0415 - this file is loaded before the apps
 
     errors.load()

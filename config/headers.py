@@ -1,4 +1,4 @@
-"""Security headers of all responses."""
+"""Headers of all responses: for security, the length and the request id."""
 
 import base64
 import hashlib

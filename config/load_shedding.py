@@ -1,4 +1,4 @@
-"""Load shedding: requests with a password are refused early if no hashing place is free."""
+"""Load shedding: requests with a password are refused before other work if no hashing place is free."""
 
 import logging
 import time
@@ -114,7 +114,7 @@ def _find_marked(resolver: URLResolver, above: str) -> Iterator[tuple[str, str]]
 
 
 def _has_field(request: HttpRequest, field: str) -> bool:
-    """Tell whether a JSON or form body has a field. The view refuses other bodies."""
+    """Return whether a JSON or form body has a field. The view refuses other bodies."""
     if request.content_type == _JSON:
         try:
             body = orjson.loads(request.body)

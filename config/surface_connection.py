@@ -15,11 +15,11 @@ class SurfaceConnection(Connection):
 
     async def _serve_http_request(self, request: Any, sockname: object, peername: object) -> bool:
         """Serve a request, and return whether the connection stays open for the next one."""
-        if surfaces.may_be_asked(request.raw_path):
+        if surfaces.may_match(request.raw_path):
             environ = await self._read_environ(self._build_http_scope(request, sockname, peername))
             if environ is None:
                 return False
-            found = surfaces.find_together(environ)
+            found = surfaces.find_for_batch(environ)
             answer = None if found is None else await self.worker.serve_in_batch(environ, found)
             if answer is not None:
                 close = self._will_close(request, response_requires_close=False)

@@ -28,7 +28,7 @@ from management.observability import metrics
 from oidc.provider import userinfo_surface
 from oidc.provider.token import endpoint
 
-ASKED: Final = "gatehouse.asked"  # the key of a request whose surface was asked already
+TRIED: Final = "gatehouse.tried"  # the key of a request whose surface was asked already
 
 Environ = dict[str, Any]
 # Called with the request and its id, in the tenant of the request. The result None: Django must serve it.
@@ -60,7 +60,7 @@ def _get_ends() -> tuple[bytes, ...]:
     return tuple(path.encode() for path in by_path())
 
 
-def may_be_asked(path: bytes) -> bool:
+def may_match(path: bytes) -> bool:
     """Return whether a path, as it was sent, ends as that of a surface does."""
     return path.endswith(_get_ends())
 
@@ -69,14 +69,14 @@ def find(environ: Environ) -> Found | None:
     """Return the surface that a request asks for, or None if Django must serve it."""
     prefix, path = tenants.split_prefix(environ.get("PATH_INFO", ""))
     found = by_path().get(path)
-    if found is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(ASKED):
+    if found is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(TRIED):
         return None
     # Django looks up a tenant that is not cached.
     tenant = tenants.get_cached(prefix.removeprefix("/t/")) if prefix else tenancy.DEFAULT
     return Found(*found, tenant) if tenant else None
 
 
-def find_together(environ: Environ) -> Found | None:
+def find_for_batch(environ: Environ) -> Found | None:
     """Do what ``find`` does, but only for a request that can be served together with others of its route."""
     return None if is_arriving(environ["wsgi.input"]) else find(environ)
 
@@ -97,7 +97,7 @@ def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | N
     surface if it was undone because of another request.
     """
     for environ, _ in requests:
-        environ[ASKED] = True  # if the batch fails as a whole, nothing is done twice by a surface
+        environ[TRIED] = True  # if the batch fails as a whole, nothing is done twice by a surface
     with _connection():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])
     return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]
@@ -107,7 +107,7 @@ def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
     try:
         answer = task.get_result()
     except together.Undone:
-        del environ[ASKED]
+        del environ[TRIED]
         return None
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
         answer, environ[FAILURE] = None, Failure.of(failure)

@@ -17,7 +17,7 @@ from config.wsgi_requests import Send
 from config.wsgi_responses import Stream, Whole, call
 from identity.http.answers import Answer
 
-_FULL_SECONDS: Final = 1.0  # to wait before accepting again without free files
+_RETRY_SECONDS: Final = 1.0  # to wait before accepting again, if there was no free file descriptor
 _HEARTBEAT_SECONDS: Final = 1.0
 
 
@@ -121,7 +121,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             return
         except OSError:  # no free files
             self._accept(enabled=False)
-            self.loop.call_later(_FULL_SECONDS, self._accept_again)
+            self.loop.call_later(_RETRY_SECONDS, self._accept_again)
             return
         client.settimeout(0)
         opening = self.loop.create_task(self.loop.connect_accepted_socket(self._new_connection, client))
@@ -152,7 +152,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             await send(whole.body)
 
     def serve_in_batch(self, environ: dict[str, Any], found: Any) -> "asyncio.Future[Answer | None]":
-        """Return the future answer of a surface, or None if the request must be served by itself."""
+        """Return the future answer of a surface. It is None if the request must be served by itself."""
         batches = self._batches.get(found.route)
         if batches is None:
             batches = self._batches[found.route] = Batches(
@@ -162,7 +162,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         return batches.add((environ, found))
 
     def read_document(self, key: Key, finish: Finish[Any]) -> None:
-        """Have ``finish`` called with a document that is read from now on, or with its failure."""
+        """Have ``finish`` called with the document of the next read, or with its failure."""
         self._note_request()
         self._documents.join(key, finish)
 

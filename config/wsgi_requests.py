@@ -132,8 +132,8 @@ def check_target(target: bytes) -> None:
 def build_environ(scope: Message, body: BinaryIO) -> dict[str, Any]:
     """Return the environment of a request.
 
-    Headers with ``_`` in their name are dropped, because ``X_Forwarded_For`` would become what
-    ``X-Forwarded-For`` is. The values of a header that comes several times are joined.
+    Headers with ``_`` in their name are dropped, because WSGI has the same key for ``X_Forwarded_For`` as for
+    ``X-Forwarded-For``. The values of a header that comes several times are joined.
     """
     path, query = _split(scope)
     client, port = scope["client"] or ("", "")  # a socket without addresses

@@ -78,7 +78,7 @@ class Chain:
         self.then(lambda: setattr(row._state, "adding", False))  # noqa: SLF001 - as save does
 
     def call(self, step: Step) -> None:
-        """Add a function that reads or writes by itself. The chain then runs one by one, in a transaction."""
+        """Add a function that reads or writes by itself. All steps then run one by one, in a transaction."""
         self._steps.append(step)
 
     def then(self, step: Step) -> None:
@@ -134,14 +134,14 @@ def joined(chain: Chain | None) -> Iterator[Chain]:
 class _Compiled(Prepared):
     """Several statements as one, which fails unless each write that must find a row does.
 
-    Each write runs only after the last one before it that must find a row, so rows are locked in this order.
+    Each write runs only if the last required write before it found a row, so rows are locked in this order.
     """
 
     def __init__(self, parts: Sequence[tuple[Prepared, bool]], database: BaseDatabaseWrapper) -> None:
         ctes, gate = [], ""
         for number, (part, is_required) in enumerate(parts):
             name = f"write_{number}"
-            ctes.append(f"{name} AS ({_behind(gate, part.sql)})")
+            ctes.append(f"{name} AS ({_add_gate(gate, part.sql)})")
             if is_required:
                 gate = name
         # If the last required write found no row, the division by zero undoes all of them.
@@ -157,7 +157,7 @@ class _Compiled(Prepared):
             cursor.execute(self.sql, params)
 
 
-def _behind(gate: str, sql: str) -> str:
+def _add_gate(gate: str, sql: str) -> str:
     """Return a statement that writes only if the write ``gate`` found a row, or always without a gate."""
     condition = f"EXISTS (SELECT 1 FROM {gate})" if gate else ""  # noqa: S608 - no outside value
     if sql.startswith("INSERT"):

@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce, Least, Now
 
 
 class DatabaseNow(Now):
-    """``Now`` with microseconds on SQLite, which compares timestamps as text."""
+    """``Now`` with six digits of a second on SQLite, which compares timestamps as text."""
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         """Write milliseconds with six digits, because ``.123`` would sort before ``.123000``."""

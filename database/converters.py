@@ -1,7 +1,7 @@
 """Converters of the columns that compiled statements read.
 
 Django converts each value with several calls of Python functions. Most of these calls are for JSON: an
-application has ten such columns.
+application has seven such columns.
 """
 
 import json

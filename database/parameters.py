@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 Values = Mapping[str, Any]
 Source = Callable[[Values], Any]  # computes a parameter from the values of a run
 
-# The types of values that fields of these types leave as they are for PostgreSQL.
+# By the type of a field, the type of the values that the field does not convert for PostgreSQL.
 _UNCONVERTED: Final[Mapping[type[Any], type[Any]]] = {
     models.BooleanField: bool,
     models.CharField: str,

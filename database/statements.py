@@ -54,7 +54,7 @@ class Prepared:
         return Call(self.sql, parameters, partial(self.execute_alone, parameters))
 
     def execute_alone(self, parameters: Sequence[Any]) -> Outcome:
-        """Execute the statement with what ``bind`` returned. Rows that it returns are not read."""
+        """Execute the statement with what ``bind`` returned. Return its outcome, whose rows are not read."""
         with self.cursor() as cursor:
             cursor.execute(self.sql, parameters)
             return Outcome([], cursor.rowcount)
@@ -204,7 +204,7 @@ class AtomicChange(Statement[_SingleStatement]):
         return True
 
     def call(self, values: Values, *rows: models.Model) -> Call:
-        """Return the call that executes the change. Its count is 0 if nothing was changed."""
+        """Return the call that executes the change. The count of its outcome is 0 if nothing was changed."""
         if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
             prepared = self.prepared()
             return prepared.call(prepared.bind_parts(values, *map(vars, rows)))

@@ -62,7 +62,7 @@ def do(work: Work[R]) -> R:
         result: R = end.value
         return result
     finally:
-        work.close()  # at once, so that it leaves its context variables in this thread
+        work.close()  # at once, so that its context variables are reset in this thread
 
 
 class Task(Generic[R]):

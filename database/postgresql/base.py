@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, which checks a connection before each request without a query."""
+"""Django's PostgreSQL backend, with a cheaper check of connections, prepared statements and pipelines."""
 
 import select
 from collections.abc import Sequence

@@ -24,8 +24,8 @@ def execute(cursor: PreparedCursor, calls: Sequence[Call]) -> list[Outcome | Exc
     """Execute calls in one transaction, and return the outcome or the error of each.
 
     If a statement fails, nothing is changed, and each call has ``Undone`` as its error. If the statement has
-    waited too long for a lock, all calls of this statement have that as their error. If all succeed, the
-    error of a call is that its rows cannot be read.
+    waited too long, all calls with the same SQL have its error instead. If all statements succeed, a call
+    has an error only if its rows cannot be read.
 
     Return None, with nothing executed, if a statement is not prepared yet, or if a transaction has begun.
 

@@ -63,7 +63,7 @@ class CompiledRows(CompiledStatement, Generic[M]):
         return self.load(self.execute_alone(parameters).rows)
 
     def execute_alone(self, parameters: Sequence[Any]) -> Outcome:
-        """Execute the statement with what ``bind`` returned, and read its rows."""
+        """Execute the statement with what ``bind`` returned, and return its outcome with the rows."""
         with self.cursor() as cursor:
             cursor.execute(self.sql, parameters)
             rows = cursor.fetchall()

@@ -103,7 +103,10 @@ class SelectTogether(Statement[CompiledTogether]):
         return CompiledTogether([select.prepare(database) for select in self._selects], database)
 
     def all(self, **values: object) -> list[list[Any]]:
-        """Return rows of one instance for each query, or None for a query that found none. There is a row."""
+        """Return the rows, at least one. Each has an instance for each query.
+
+        The instance is None if the query found none.
+        """
         return self.prepared().fetch(values)
 
 
@@ -194,7 +197,7 @@ class ConditionalInsert(Statement[CompiledStatement]):
         return bool(prepared.execute_alone(prepared.bind(vars(row) | values)).count)
 
     def repeat(self, bound: Sequence[Any], changes: Values) -> Work[bool]:
-        """Insert the row that was bound, with these changes, if the query finds one, and return whether."""
+        """Insert the row that was bound, with these changes, if the query finds one, and return whether it did."""
         prepared = self.prepared()
         outcome = yield prepared.call(prepared.rebind(bound, changes))
         return bool(outcome.count)

@@ -1,4 +1,4 @@
-"""Refresh families of an application that is in memory, if it is as it was when it was read."""
+"""Refresh families of an application that is kept in memory and has not changed since it was read."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -36,8 +36,8 @@ class KnownApplication:
 def find_family(family_id: UUID, known: KnownApplication) -> Work[FoundFamily | None]:
     """Return a family of the application. Its ``row.application`` is the known one.
 
-    Return None if the application has another family, or if the application, its effective lifetimes or the
-    secret have changed, or the secret has expired.
+    Return None if there is no such family of this application, or if the application, its effective lifetimes
+    or the secret have changed, or the secret has expired.
     """
     application, secret = known.row, known.secret
     row = yield from _choose(secret).find(

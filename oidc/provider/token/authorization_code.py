@@ -129,7 +129,7 @@ def handle(client: AuthenticatedClient) -> Granted:
 
 
 def _is_verifier_valid(request: TokenRequest, code: AuthorizationCode) -> bool:
-    """Tell whether a well-formed verifier was sent for a challenge, and none without a challenge.
+    """Return whether a well-formed verifier was sent for a challenge, and none without a challenge.
 
     oauthlib has compared the two. RFC 9700 section 4.8.2: a verifier without a challenge means that an
     attacker removed the challenge from the authorization request.

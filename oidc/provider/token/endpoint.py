@@ -5,8 +5,8 @@ oauthlib makes its own checks: that a code or refresh token was sent, and that t
 the challenge.
 
 When a request for client credentials or a refresh has passed all steps, ``make_plan`` keeps what was decided.
-``repeat`` answers the next request with the same bytes from it (see ``plans`` and ``refresh_plans``). All
-other requests pass all steps.
+``repeat`` answers the next request like it by this plan (see ``plans`` and ``refresh_plans``). All other
+requests pass all steps.
 """
 
 from collections.abc import Mapping
