@@ -86,7 +86,7 @@ def serve(environ: Environ) -> Answer | None:
     found = find(environ)
     if found is None:
         return None
-    with _connection():
+    with _checked_database():
         return together.do(_serve(environ, found))
 
 
@@ -98,7 +98,7 @@ def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | N
     """
     for environ, _ in requests:
         environ[TRIED] = True  # if the batch fails as a whole, nothing is done twice by a surface
-    with _connection():
+    with _checked_database():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])
     return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]
 
@@ -115,7 +115,7 @@ def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
 
 
 @contextmanager
-def _connection() -> Iterator[None]:
+def _checked_database() -> Iterator[None]:
     """Check the connection to the database first, and return it to the pool at the end, as Django does."""
     close_old_connections()
     try:

@@ -197,7 +197,7 @@ class ConditionalInsert(Statement[CompiledStatement]):
         return bool(prepared.execute_alone(prepared.bind(vars(row) | values)).count)
 
     def repeat(self, bound: Sequence[Any], changes: Values) -> Work[bool]:
-        """Insert the row that was bound, with these changes, if the query finds one, and return whether it did."""
+        """Insert the bound row, with these changes, if the query finds one, and return whether it did."""
         prepared = self.prepared()
         outcome = yield prepared.call(prepared.rebind(bound, changes))
         return bool(outcome.count)
