@@ -1,15 +1,15 @@
 """A connection of a client: gunicorn's ASGI protocol, with limits on what a client can hold."""
 
 import asyncio
+import socket
 from functools import partial
 from http import HTTPStatus
-from io import BytesIO
 from typing import Any, BinaryIO, Final
 
 from gunicorn.asgi.parser import LimitRequestHeaders
-from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
+from gunicorn.asgi.protocol import ASGIProtocol
 
-from config import wsgi_requests
+from config import body_receivers, wsgi_requests
 from config.wsgi_requests import Message, Receive, Send
 
 _CLOSE_SECONDS: Final = 2.0
@@ -58,9 +58,9 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
         Return None, with the connection closed, if the client does not send the body.
         """
-        body: BinaryIO | None = _take_arrived(self._body_receiver)
+        body: BinaryIO | None = body_receivers.take_arrived(self._body_receiver)
         if body is None:
-            body = await wsgi_requests.read_body(scope, partial(_receive, self._body_receiver))
+            body = await wsgi_requests.read_body(scope, partial(body_receivers.receive, self._body_receiver))
         if body is None:
             self._send_error_response(HTTPStatus.BAD_REQUEST, "")
             self._close_transport()
@@ -80,10 +80,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._current_request.must_close = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Begin to wait for the first request."""
+        """Begin to wait for the first request. Limits and the audit log need the client's address."""
         super().connection_made(transport)
         self.worker.add(self)
         self._arm_keepalive_timer()
+        if not transport.get_extra_info("peername") and _has_addresses(transport):
+            transport.abort()  # the client has left
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all waiting. A thread that sends a response gets an error."""
@@ -118,19 +120,29 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     def _feed_callback_parser(self, data: bytes) -> bool:
         try:
-            return bool(super()._feed_callback_parser(data))
+            is_open = bool(super()._feed_callback_parser(data))
         except ValueError:  # a malformed host in the target, or a Content-Length with thousands of digits
             self._send_error_response(HTTPStatus.BAD_REQUEST, "")
             self._close_transport()
             return False
+        if self._has_ended:  # the client has sent several requests, and this is the last one
+            self._note_no_more_body()
+        return is_open
+
+    def _on_body(self, chunk: bytes) -> None:
+        if self._body_receiver is not None:
+            super()._on_body(body_receivers.join_last(self._body_receiver, chunk))
+
+    def _note_no_more_body(self) -> None:
+        if self._body_receiver is not None and not body_receivers.is_complete(self._body_receiver):
+            self._body_receiver.signal_disconnect()
 
     def eof_received(self) -> bool:
         """Return whether the connection stays open: until the requests that were sent are answered."""
         self._has_ended = True
         if self._closed or not self._request_ready.is_set():
             return False
-        if self._body_receiver is not None and not self._body_receiver._complete:  # noqa: SLF001
-            self._body_receiver.signal_disconnect()
+        self._note_no_more_body()
         return True
 
     def _arm_keepalive_timer(self) -> None:
@@ -175,9 +187,11 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._resume_reading()
         self._closing = self.worker.loop.call_later(_CLOSE_SECONDS, self._finish_closing)
 
-    def _finish_closing(self) -> None:
-        if self.transport.get_write_buffer_size():
-            self._expect_progress()
+    def _finish_closing(self, before: int | None = None) -> None:
+        """End the connection, unless the client still reads: then look again."""
+        left = self.transport.get_write_buffer_size()
+        if left and (before is None or left < before):
+            self._closing = self.worker.loop.call_later(self.cfg.timeout, self._finish_closing, left)
         else:
             self.transport.abort()
 
@@ -207,22 +221,5 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._expect_progress()
 
 
-def _take_arrived(receiver: BodyReceiver) -> BytesIO | None:
-    """Return a small body that has arrived completely, as most have, without a timer; otherwise None."""
-    is_whole = receiver._complete and receiver.buffered <= _WAITING_BYTES  # noqa: SLF001
-    if not is_whole or receiver._disconnected:  # noqa: SLF001
-        return None
-    parts = []
-    while receiver.buffered:
-        parts.append(receiver._pop_chunk()["body"])  # noqa: SLF001
-    return BytesIO(b"".join(parts))
-
-
-async def _receive(receiver: BodyReceiver) -> Message:
-    """Return all of a body that has arrived, because a client can send it in many small chunks."""
-    message: Message = await receiver.receive()
-    parts = [message.get("body", b"")]
-    while receiver.buffered and message["type"] == "http.request":
-        message = await receiver.receive()
-        parts.append(message["body"])
-    return message | {"body": b"".join(parts)} if len(parts) > 1 else message
+def _has_addresses(transport: asyncio.Transport) -> bool:
+    return transport.get_extra_info("socket").family in {socket.AF_INET, socket.AF_INET6}

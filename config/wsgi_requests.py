@@ -50,7 +50,7 @@ class _Arriving(RawIOBase):
         self._waiting = memoryview(start)
         self._receive: Final = receive
         self._loop: Final = asyncio.get_running_loop()
-        self._until: Final = self._loop.time() + _LARGE_SECONDS
+        self._until: float | None = None  # counts from the first read, because a thread may come late
         self._has_more = True
 
     def readable(self) -> bool:
@@ -75,6 +75,8 @@ class _Arriving(RawIOBase):
         return size
 
     async def _get(self) -> Message:
+        if self._until is None:
+            self._until = self._loop.time() + _LARGE_SECONDS
         async with asyncio.timeout_at(self._until):
             return await self._receive()
 

@@ -167,6 +167,17 @@ def test_a_body_that_ends_early_is_refused(acme):
     assert wire.send_raw(acme.address, head.encode() + b"abc").startswith(b"HTTP/1.1 400 ")
 
 
+def test_a_body_that_ends_early_behind_another_request_is_refused(acme):
+    path = urlsplit(acme.address).path
+    behind = f"POST {path}/oidc/token HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
+    with connected(acme) as connection:
+        connection.sendall(request(acme) + behind.encode())
+        connection.shutdown(socket.SHUT_WR)
+        answers = until_closed(connection)  # within the ten seconds of the socket
+
+    assert re.findall(rb"HTTP/1.1 (\d+)", answers) == [b"200", b"400"]
+
+
 @pytest.mark.parametrize("size", [65_000, 66_000, 900_000])
 def test_a_body_of_any_size_is_read(acme, size):
     body = b"grant_type=" + b"a" * size
