@@ -25,7 +25,12 @@ class Loop:
     def call_later(self, seconds: float, call: Any, *arguments: Any) -> Any:
         entry = (self._now + seconds, call, arguments)
         self._waiting.append(entry)
-        return SimpleNamespace(cancel=lambda: entry in self._waiting and self._waiting.remove(entry))
+
+        def cancel() -> None:
+            if entry in self._waiting:
+                self._waiting.remove(entry)
+
+        return SimpleNamespace(cancel=cancel)
 
     def create_task(self, coroutine: Any) -> Any:
         coroutine.close()
