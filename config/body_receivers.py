@@ -7,13 +7,13 @@ from gunicorn.asgi.protocol import BodyReceiver
 
 from config.wsgi_requests import Message
 
-_MOST_WAITING: Final = 65_536
+MOST_WAITING: Final = 65_536  # bytes of a body that no thread has read yet
 _JOINED: Final = 1_024  # bytes up to which parts are joined, because each object takes memory, too
 
 
 def take_arrived(receiver: BodyReceiver) -> BytesIO | None:
     """Return a small body that has arrived completely, as most have, without a timer; otherwise None."""
-    if not is_complete(receiver) or receiver.buffered > _MOST_WAITING or receiver._disconnected:  # noqa: SLF001
+    if not is_complete(receiver) or receiver.buffered > MOST_WAITING or receiver._disconnected:  # noqa: SLF001
         return None
     parts = []
     while receiver.buffered:

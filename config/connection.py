@@ -16,7 +16,6 @@ _CLOSE_SECONDS: Final = 2.0
 _STOP_SECONDS: Final = 2.0
 _CLOSE_BYTES: Final = 65_536
 _HEAD_BYTES: Final = 65_536
-_WAITING_BYTES: Final = 65_536  # of a body that no thread has read yet
 
 
 class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
@@ -31,7 +30,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
         self.app = self._serve
-        self._max_buffer_size = _WAITING_BYTES
+        self._max_buffer_size = body_receivers.MOST_WAITING
         self._head_bytes = 0
         self._discarded_bytes = 0
         self._has_ended = False  # the client sends nothing more

@@ -28,7 +28,7 @@ from management.observability import metrics
 from oidc.provider import userinfo_surface
 from oidc.provider.token import endpoint
 
-TRIED: Final = "gatehouse.tried"  # the key of a request whose surface was asked already
+TRIED: Final = "gatehouse.tried"  # the key of a request whose surface was tried already
 
 Environ = dict[str, Any]
 # Called with the request and its id, in the tenant of the request. The result None: Django must serve it.

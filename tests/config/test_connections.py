@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 from gunicorn.config import Config
 
+from config import wsgi_requests
 from config.connection import Connection
 
 HEAD = b"POST /sign-in HTTP/1.1\r\nHost: x\r\n"
@@ -123,6 +124,23 @@ def test_small_chunks_of_a_body_take_little_memory(connection, size):
     assert receiver.buffered == 40 * size * (1_600 // size)
     assert len(receiver._chunks) <= receiver.buffered / 500 + 2
     assert b"".join(receiver._chunks) == b"a" * receiver.buffered
+
+
+def test_the_time_for_a_large_body_begins_when_a_thread_reads_it(monkeypatch):
+    monkeypatch.setattr(wsgi_requests, "_LARGE_SECONDS", 0.2)
+    rest = {"type": "http.request", "body": b"b" * 10, "more_body": False}
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0.01)
+        return rest
+
+    async def read() -> bytes:
+        body = await wsgi_requests.read_body({"headers": [(b"content-length", b"99999")]}, receive)
+        assert body is not None
+        await asyncio.sleep(0.4)  # for a thread
+        return await asyncio.to_thread(body.read)
+
+    assert asyncio.run(read()) == b"b" * 10
 
 
 def test_a_client_without_an_address_has_left(connection):
