@@ -47,7 +47,9 @@ def record_use(user: User, account: ProvenAccount) -> None:
     """
     if account.identity is None:
         _link(user, account)
-    elif not identities.record_use(account.identity, account.profile):
+    elif not identities.record_use(
+        account.identity, account.profile, account.connector, account.provider_name
+    ):
         raise AccountChanged
 
 

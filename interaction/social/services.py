@@ -138,17 +138,26 @@ def _get_or_link(
     return identity, is_new
 
 
-def record_use(identity: SocialIdentity, profile: Profile) -> bool:
-    """Store the time of a sign-in with a linked account, and the provider's current profile.
+def record_use(identity: SocialIdentity, profile: Profile, connector: Connector, provider_name: str) -> bool:
+    """Store the time of a sign-in with a linked account, its connector, and the provider's current profile.
 
     Return whether the account is still linked. Name and email remain if the provider does not return them:
     Apple returns the name at the first sign-in only, and some providers let the person keep the email back.
     """
+    identity.connector_id, identity.provider_name = connector.connector_id, provider_name
     identity.name = profile.name or identity.name
     identity.email = profile.email or identity.email
     identity.last_used_at = timezone.now()
     linked = SocialIdentity.objects.filter(pk=identity.pk, user=identity.user_id)
-    return bool(linked.update(name=identity.name, email=identity.email, last_used_at=identity.last_used_at))
+    return bool(
+        linked.update(
+            connector_id=identity.connector_id,
+            provider_name=identity.provider_name,
+            name=identity.name,
+            email=identity.email,
+            last_used_at=identity.last_used_at,
+        )
+    )
 
 
 @transaction.atomic

@@ -202,6 +202,18 @@ class TestSignIn:
         assert [answer.status_code for answer in answers] == [303] * 4
         assert only_user(acme).login_count == 4
 
+    def test_belongs_to_the_connector_that_it_was_used_with_last(self, acme, provider):
+        connect(acme, provider.config)
+        came(acme.browser(), provider, **ADA)
+        with acme.active():  # as if the account had been linked with another connector of this provider
+            SocialIdentity.objects.update(connector_id="google", provider_name="Google")
+
+        came(acme.browser(), provider, **ADA)
+
+        with acme.active():
+            identity = SocialIdentity.objects.get()
+        assert (identity.connector_id, identity.provider_name) == ("oidc", "OpenID Connect")
+
     def test_works_with_gatehouse_as_the_provider(self, acme, rival):
         """The real thing: another tenant's discovery, keys, pages, tokens and userinfo."""
         there = rival.user("ada", name="Ada Lovelace", email="ada@example.com")
