@@ -129,7 +129,7 @@ def optional_secret(name: str) -> str:
 
 
 def tracing(name: str) -> bool:
-    """Tell whether tracing is configured. It needs the packages of an optional extra."""
+    """Return whether tracing is configured. It needs the packages of an optional extra."""
     if text(name) and importlib.util.find_spec("opentelemetry") is None:
         raise refuse(name, "needs the packages of the extra tracing: see docs/monitoring.md")
     return bool(text(name))

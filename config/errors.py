@@ -165,7 +165,7 @@ def load() -> None:
 
 
 def _is_temporary(failure: BaseException | None) -> bool:
-    """Tell whether the database is unavailable, or the process can open no file or start no thread."""
+    """Return whether the database is unavailable, or the process can open no file or start no thread."""
     if isinstance(failure, RuntimeError):
         return str(failure).startswith(_NO_THREAD)
     if isinstance(failure, OSError):

@@ -16,7 +16,7 @@ _HASH_OR_COMPRESSION: Final = re.compile(r"\.[0-9a-f]{12}(?=\.)|\.(?:gz|br)$")
 
 
 def is_served(path: str) -> bool:
-    """Tell whether a page loads a file below ``STATIC_URL``, whose name may contain a hash."""
+    """Return whether a page loads a file below ``STATIC_URL``, whose name may contain a hash."""
     name = _HASH_OR_COMPRESSION.sub("", path)
     if name.startswith(_ADMIN):
         return name in _SCRIPTS or (not name.endswith(".js") and _VENDORED not in name)

@@ -101,7 +101,7 @@ def _names(query: str) -> set[str]:
 
 
 def _is_exact(parts: SplitResult) -> bool:
-    """Tell whether an authority consists of host and port and nothing else.
+    """Return whether an authority consists of host and port and nothing else.
 
     Some releases of Python ignore text around the brackets of an IPv6 address.
     """
@@ -116,18 +116,18 @@ def _is_exact(parts: SplitResult) -> bool:
 
 
 def is_loopback(uri: str) -> bool:
-    """Tell whether a URI is ``http`` on the loopback interface of the browser's machine."""
+    """Return whether a URI is ``http`` on the loopback interface of the browser's machine."""
     parts = _split(uri)
     return parts is not None and parts.scheme == "http" and _is_loopback(parts.hostname or "")
 
 
 def is_unproven(uri: str) -> bool:
-    """Tell whether another program on the device could receive a URI: it is neither https nor loopback."""
+    """Return whether another program on the device could receive a URI: it is neither https nor loopback."""
     return not uri.startswith("https:") and not is_loopback(uri)
 
 
 def matches(uri: str, registered: list[str], application_type: str) -> bool:
-    """Tell whether the URI of a request is registered.
+    """Return whether the URI of a request is registered.
 
     RFC 9700 section 2.1: URIs are compared character by character, except that the port of a native
     application's loopback IP address may differ (RFC 8252 section 7.3).

@@ -54,7 +54,7 @@ def generate(algorithm: str = Algorithm.ES256) -> SigningKey:
 
 
 def can_decrypt(key: SigningKey) -> bool:
-    """Tell whether a key of ENCRYPTION_KEYS decrypts the private key."""
+    """Return whether a key of ENCRYPTION_KEYS decrypts the private key."""
     try:
         _decrypt(key, str(key.tenant_id))
     except keyring.UnknownKey:

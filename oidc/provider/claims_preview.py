@@ -105,7 +105,7 @@ def _build_context(
 
 
 def _is_accepted(context: GrantContext) -> bool:
-    """Tell whether userinfo accepts the access token."""
+    """Return whether userinfo accepts the access token."""
     audience = context.target.audience
     return not context.application.is_third_party or tenancy.active().issuer in (
         audience if isinstance(audience, list) else [audience]

@@ -87,7 +87,7 @@ def read_access_token(token: str) -> Parsed:
 
 
 def has_current_epoch(claims: Mapping[str, Any], user: User) -> bool:
-    """Tell whether a third party's token was issued after the user's last change of password.
+    """Return whether a third party's token was issued after the user's last change of password.
 
     A token of release 0.1.0, or of an application that was first-party, has no epoch and counts as
     current. A token of release 0.1.1 has the epoch itself.
