@@ -66,7 +66,7 @@ class SignOut:
         return self.is_hint_for(session) and application is not None and not application.is_third_party
 
     def may_redirect_after(self, session: Session) -> bool:
-        """Return whether the browser may be redirected: a matching hint or a ``client_id`` names the client."""
+        """Return whether a matching hint or a ``client_id`` names the client to which a redirect may lead."""
         return self.is_hint_for(session) or bool(self.parameters["client_id"])
 
 
