@@ -215,7 +215,7 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
     return {
         "ENGINE": "database.sqlite",
         "NAME": path,
-        "CONN_MAX_AGE": None,  # to open the file and to read its schema takes longer than most requests
+        "CONN_MAX_AGE": None,  # opening the file and reading its schema takes longer than most requests
         "OPTIONS": {
             # A committed write survives a power failure, and writers wait instead of failing.
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",

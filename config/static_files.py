@@ -36,7 +36,7 @@ class ServedFinder(AppDirectoriesFinder):
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # WhiteNoise has no types
-    """Serves the files in ``STATIC_ROOT`` that pages load. It may contain files of earlier releases too."""
+    """Serves the files in ``STATIC_ROOT`` that pages load. The folder may have files of earlier releases."""
 
     def add_file_to_dictionary(self, url: str, path: str, stat_cache: Any = None) -> None:
         """Add a file if a page loads it."""

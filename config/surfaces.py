@@ -31,7 +31,7 @@ from oidc.provider.token import endpoint
 TRIED: Final = "gatehouse.tried"  # the key of a request whose surface was tried already
 
 Environ = dict[str, Any]
-# Called with the request and its id, in the tenant of the request. The result None: Django must serve it.
+# Called with the request and its id, in the tenant of the request. None means that Django must serve it.
 Surface = Callable[[Environ, str], Work[Answer | None]]
 
 SURFACES: Final[dict[str, Surface]] = {
@@ -97,7 +97,7 @@ def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | N
     surface if it was undone because of another request.
     """
     for environ, _ in requests:
-        environ[TRIED] = True  # if the batch fails as a whole, nothing is done twice by a surface
+        environ[TRIED] = True  # if the batch fails as a whole, no surface does anything twice
     with _checked_database():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])
     return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]
