@@ -132,7 +132,7 @@ def joined(chain: Chain | None) -> Iterator[Chain]:
 
 
 class _Compiled(Prepared):
-    """Several statements as one, which fails unless each write that must find a row does.
+    """Several writes as one statement, which fails unless each required write finds a row.
 
     Each write runs only if the last required write before it found a row, so rows are locked in this order.
     """
@@ -144,7 +144,7 @@ class _Compiled(Prepared):
             ctes.append(f"{name} AS ({_add_gate(gate, part.sql)})")
             if is_required:
                 gate = name
-        # If the last required write found no row, the division by zero undoes all of them.
+        # If the last required write found no row, the division by zero undoes all writes.
         result = f"1 / (SELECT COUNT(*) FROM {gate})" if gate else "1"  # noqa: S608 - no outside value
         super().__init__(f"WITH {', '.join(ctes)} SELECT {result}", (), database)
         self.parts: Final = [part for part, _ in parts]
@@ -159,10 +159,12 @@ class _Compiled(Prepared):
 
 def _add_gate(gate: str, sql: str) -> str:
     """Return a statement that writes only if the write ``gate`` found a row, or always without a gate."""
-    condition = f"EXISTS (SELECT 1 FROM {gate})" if gate else ""  # noqa: S608 - no outside value
-    if sql.startswith("INSERT"):
-        return f"{as_select(sql)}{condition and f' WHERE {condition}'} RETURNING 1"
-    return f"{sql}{condition and f' AND {condition}'} RETURNING 1"
+    is_insert = sql.startswith("INSERT")
+    statement = as_select(sql) if is_insert else sql
+    if gate:
+        keyword = "WHERE" if is_insert else "AND"
+        statement = f"{statement} {keyword} EXISTS (SELECT 1 FROM {gate})"  # noqa: S608 - no outside value
+    return f"{statement} RETURNING 1"
 
 
 class _ChainStatement(Statement[_Compiled]):

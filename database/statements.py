@@ -65,7 +65,7 @@ class Prepared:
 
 
 def _find_places(params: Sequence[Any]) -> dict[str, list[int]]:
-    """Return where a statement has each named parameter."""
+    """Return the places of each named parameter in the list."""
     places: dict[str, list[int]] = {}
     for place, param in enumerate(params):
         if isinstance(param, Parameter):
