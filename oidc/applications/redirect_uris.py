@@ -14,8 +14,8 @@ from oidc.applications.models import Application
 
 _LONGEST: Final = 2048
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-# RFC 8252 section 7.1: a private-use scheme is a domain name in reverse order, so it has a dot. No scheme
-# that browsers run or open themselves has one, such as javascript, data and file.
+# RFC 8252 section 7.1: a private-use scheme is a domain name in reverse order, so it has a dot. The schemes
+# that browsers run or open themselves, such as javascript, data and file, have no dot.
 _PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _URI_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")

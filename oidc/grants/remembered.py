@@ -20,8 +20,8 @@ def end(user: User) -> None:
 def is_remembered(session_id: UUID) -> bool:
     """Return whether a session counts as that of a remembered browser, and lock its row for the transaction.
 
-    ``end`` changes the session first. So either this sees the change, or ``end`` waits and finds what the
-    transaction inserts.
+    ``end`` changes the session first. So either this function sees the change, or ``end`` waits and finds
+    what the transaction inserts.
     """
     session = Session.objects.select_for_update(no_key=True).filter(pk=session_id)
     return bool(session.values_list("remembered", flat=True).first())
