@@ -96,7 +96,7 @@ def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
 def verify(token: str, *, typ: str) -> Parsed:
     """Return the parts of a token of this type that a key of the active tenant signed.
 
-    It does **not** check that the key still exists, because keys and results are cached, nor any claim.
+    It checks no claim, and does **not** check that the key still exists, because keys and results are cached.
     Callers include ``SigningKey.objects.filter(pk=kid)`` in their next query.
 
     Raises:

@@ -1,7 +1,7 @@
 """The checks of an authorization request. ``CHECKS`` has all of them in their order.
 
-The first three determine whether the response may go to the redirect URI. oauthlib calls them and the others
-(see ``engine``). The checks that oauthlib makes itself come last, and repeat some of these.
+The first three determine whether the response may go to the redirect URI. ``engine`` calls the first check,
+and has oauthlib call the others. The checks that oauthlib makes itself come last, and repeat some of these.
 """
 
 import re

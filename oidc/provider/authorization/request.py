@@ -78,7 +78,7 @@ def validate(
 
 
 def validate_stored(pending: AuthorizationRequest) -> Authorization:
-    """Return a pending request, validated again. If the client can be told of an error, the request ends.
+    """Return a pending request, validated again. If an error can be sent to the client, the request ends.
 
     Raises:
         Unanswerable: the application changed, and its redirect URI is no longer registered.

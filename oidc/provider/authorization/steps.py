@@ -85,7 +85,7 @@ def get_refusal(authorization: Authorization, session: Session | None, step: Ste
 
 
 def names_other_user(authorization: Authorization, session: Session) -> bool:
-    """Return whether a pending request names another user than that of the session, or a forged one."""
+    """Return whether a pending request names another user than that of the session, or has a forged hint."""
     return _get_step_for_other_user(authorization, session, signed_in=False, is_pending=True) is not None
 
 

@@ -69,8 +69,8 @@ def add(sent: SentRequest, granted: Granted) -> None:
         return
     client = granted.repeatable.client
     request, application = client.request, client.client.application
-    is_read = sent.refresh_token == request["refresh_token"] and sent.client_id == application.client_id
-    if not is_read or client.is_proven != bool(sent.secret) or not _is_small(application):
+    is_same = sent.refresh_token == request["refresh_token"] and sent.client_id == application.client_id
+    if not is_same or client.is_proven != bool(sent.secret) or not _is_small(application):
         return
     secret = client_secrets.find(application, sent.secret) if sent.secret else None
     digest = client_secrets.digest(sent.secret) if sent.secret else plan_store.NO_SECRET

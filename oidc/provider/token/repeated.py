@@ -1,4 +1,4 @@
-"""Token requests as they were sent, which issuing plans compare byte by byte (see ``plans``)."""
+"""Token requests as they were sent, byte by byte, for ``plans`` and ``refresh_plans``."""
 
 import base64
 import re
@@ -50,7 +50,7 @@ class _Unreadable:
 
 
 def read(environ: dict[str, Any]) -> SentRequest | None:
-    """Return a request that a plan may answer, or None for one that is unusual. Its body can be read again.
+    """Return a request that a plan may answer, or None for an unusual one. The body can be read again.
 
     ``environ`` is that of WSGI.
     """
