@@ -54,8 +54,8 @@ def count_entries(tenant_id: str, *, hidden: Collection[str] = ()) -> int:
         created_at__gte=Coalesce(Subquery(stored.values("watermark")), _BEGINNING),
         created_at__lt=_END,
     )
-    # PostgreSQL cannot know that few entries match. Both bounds and the order make it use the index. Django
-    # keeps the order of a subquery only if the subquery has a limit.
+    # PostgreSQL cannot know that few entries match, and uses the index because of both bounds and the order.
+    # Django keeps the order of a subquery only if the subquery has a limit.
     inner = later.order_by("-created_at", "-id")[:_UNLIMITED]
     total = Count("pk") + Coalesce(Subquery(stored.values("entries")), 0)
     if hidden:

@@ -41,7 +41,7 @@ class Batches:
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, request: Request) -> "asyncio.Future[Answer | None]":
-        """Return the future answer to a request. It is None if the request must be served by itself.
+        """Return the future answer to a request, or a future None if the request must be served by itself.
 
         ``note_end`` is called once for the request: when its batch has ended, or when the request is dropped
         because its client has left.

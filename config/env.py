@@ -208,7 +208,7 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
         raise refuse(name, "must name a file: sqlite:///var/gatehouse.sqlite3")
     _make_folder(name, path)
     try:
-        # SQLite would create a file that everyone can read. Its other files get the mode of this one.
+        # SQLite would create a file that everyone can read. SQLite's other files get the mode of this one.
         os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))
     except OSError as error:
         raise refuse(name, f"{path} cannot be opened: {error.strerror}") from None

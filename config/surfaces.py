@@ -1,7 +1,7 @@
 """Machine surfaces: routes that are served before Django's handler.
 
-A surface is a generator that yields its statements (see ``database.together``). It returns what the view of
-its route would return, or None if the request is unusual. Then Django serves the request. Django also serves
+A surface is a generator that yields its statements (see ``database.together``). A surface returns what the
+view of its route would return, or None for an unusual request, which Django then serves. Django also serves
 all requests if they are logged (``LOG_REQUESTS``) or traced.
 """
 

@@ -152,7 +152,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             await send(whole.body)
 
     def serve_in_batch(self, environ: dict[str, Any], found: Any) -> "asyncio.Future[Answer | None]":
-        """Return the future answer of a surface. It is None if the request must be served by itself."""
+        """Return the future answer of a surface, or a future None if the request must be served by itself."""
         batches = self._batches.get(found.route)
         if batches is None:
             batches = self._batches[found.route] = Batches(

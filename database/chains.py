@@ -1,8 +1,8 @@
 """Writes that are made together or not at all: on PostgreSQL one statement, on SQLite a transaction.
 
 A function that takes a ``Chain`` adds its writes to it, and the caller runs them all. A write that may be
-refused names a function that returns its refusal. The single statement does not tell which write was
-refused, so the same writes then run one by one, and the refusals are the same on both engines.
+refused names a function that returns its refusal. If the single statement fails, it is not known which write
+was refused. The same writes then run one by one, so the refusals are the same on both engines.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ Step = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """A statement with its values. It is refused if it has a ``refusal`` and writes no row."""
+    """A statement with its values. A statement with a ``refusal`` is refused if it writes no row."""
 
     statement: Statement[Any]
     values: Values

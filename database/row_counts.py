@@ -89,9 +89,9 @@ _ENDINGS: Final = {
 class RowCount(Triggers):
     """The stored number of rows in table ``counted`` for each row in table ``parent``.
 
-    It is the sum of column ``number`` in table ``shards``. ``by`` maps the columns that refer to the parent,
-    in both tables, to columns of the parent. If ``day_of`` names a time of the counted table that never
-    changes, each day has a number, and column ``day`` of ``shards`` is its UTC day.
+    This number is the sum of column ``number`` in table ``shards``. ``by`` maps the columns that refer to the
+    parent, in both tables, to columns of the parent. If ``day_of`` names a time of the counted table that
+    never changes, each day has a number, and column ``day`` of ``shards`` is its UTC day.
     """
 
     counted: str

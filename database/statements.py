@@ -105,7 +105,7 @@ class Statement(ABC, Generic[P]):
 class Insert(Statement[Prepared]):
     """An INSERT of one row of a model.
 
-    ``expressions`` are values of columns that the database computes. They may contain a ``Parameter``.
+    ``expressions`` are values of columns that the database computes, and may contain a ``Parameter``.
     ``including`` names columns that are inserted although they have a ``db_default``.
     """
 

@@ -1,7 +1,4 @@
-"""Prepared statements that are executed together, in one transaction and with one wait.
-
-They are sent in libpq's pipeline mode.
-"""
+"""Prepared statements that libpq's pipeline mode executes together, in one transaction and with one wait."""
 
 import select
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The secrets of applications: up to five that have not expired, so that one is replaced without an outage.
 
-The first secret is in the application's row, and has the application's id. Further ones have rows of their
-own. They are read only when a presented secret is not the first one.
+The first secret is in the application's row, and has the application's id. Further secrets have rows of their
+own, which are read only when a presented secret is not the first one.
 """
 
 import secrets
@@ -177,7 +177,7 @@ def find(application: Application, secret: str) -> StoredSecret | None:
     if not application.has_further_secrets:
         return None
     unexpired = _unexpired_secrets.all(application_id=application.pk)
-    # All are compared, so that the time does not tell which one matches.
+    # All digests are compared, so that the time does not reveal which one matches.
     matching = [row for row in unexpired if keyring.matches(secret, row.digest, purpose=PURPOSE)]
     for row in matching:
         if not keyring.is_current(row.digest):

@@ -143,7 +143,7 @@ def matches(uri: str, registered: list[str], application_type: str) -> bool:
 def get_origin(uri: str) -> str | None:
     r"""Return scheme, host and port as in a browser's ``Origin`` header, or None for a private scheme.
 
-    It also returns None for URIs that browsers parse differently: ``https://evil\@host/`` (which goes to
+    Return None also for URIs that browsers parse differently: ``https://evil\@host/`` (which goes to
     ``evil``), user information, spaces, control characters, text around brackets.
     """
     if not _URI_CHARACTERS.fullmatch(uri):

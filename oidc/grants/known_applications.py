@@ -34,7 +34,7 @@ class KnownApplication:
 
 
 def find_family(family_id: UUID, known: KnownApplication) -> Work[FoundFamily | None]:
-    """Return a family of the application. Its ``row.application`` is the known one.
+    """Return a family of the application, with the known application as its ``row.application``.
 
     Return None if there is no such family of this application, or if the application, its effective lifetimes
     or the secret have changed, or the secret has expired.

@@ -10,8 +10,8 @@ from oidc.grants.models import RefreshFamily
 def end(user: User) -> None:
     """Stop counting the sessions and families of a user as those of a remembered browser.
 
-    They continue with one factor, which an organization that requires two does not accept. The browser in
-    which they began is not stored, so forgetting one browser has this effect on all of them.
+    The sessions continue with one factor, which an organization that requires two does not accept. It is not
+    stored in which browser a session began, so forgetting one browser has this effect on all sessions.
     """
     Session.objects.filter(user=user, remembered=True).update(remembered=False)
     RefreshFamily.objects.filter(user=user, remembered=True).update(remembered=False)

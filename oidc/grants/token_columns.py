@@ -3,7 +3,7 @@
 The endpoint leaves out the columns that it does not need, and adds the ids of the signing keys. With a
 family, it also reads whether the family is live and in its grace period, by the clock of the database.
 
-psycopg caches statements of at most 4,096 characters. It would parse a longer one at each request.
+psycopg caches statements of at most 4,096 characters, and would parse a longer one at each request.
 """
 
 from datetime import timedelta

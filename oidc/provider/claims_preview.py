@@ -24,7 +24,7 @@ from oidc.provider.grant_context import GrantContext
 Explained = dict[str, dict[str, Any]]
 
 _NO_KEY: Final = UUID(int=0)  # nothing is signed
-# These differ in each token.
+# The claims that differ in each token.
 _OF_ONE_TOKEN: Final = ("iat", "exp", "jti")
 
 

@@ -18,7 +18,7 @@ def get_all() -> dict[str, int]:
 
 
 def get_levels(values: Iterable[str]) -> dict[str, int]:
-    """Return a mapping with the levels of these values, as far as they are known. Only aliases are queried."""
+    """Return a mapping with the levels of the known ones among these values. Only aliases need a query."""
     return _LEVELS if all(value in _LEVELS for value in values) else get_all()
 
 

@@ -45,7 +45,7 @@ class SentRequest:
     """An authorization request as it was sent.
 
     ``too_long`` is the name of a parameter that was removed because of its length. ``known`` is an
-    application that was read before. It is not read again if ``client_id`` names it. ``is_trial`` says that
+    application that was read before, and is not read again if ``client_id`` names it. ``is_trial`` says that
     the operators' site has made the request (see ``oidc.provider.trial``).
     """
 

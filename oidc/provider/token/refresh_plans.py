@@ -1,6 +1,6 @@
 """Plans for refreshes: what was decided about the request and its client, for the next one like it.
 
-A plan is made when a refresh has passed all steps (see ``endpoint``). It is used for a request of the same
+A plan is made when a refresh has passed all steps (see ``endpoint``), and used for a request of the same
 tenant with the same bytes, except the secret, whose digest must be the same, and the refresh token. The
 statement that reads the family proves the plan: it finds the family only if the application and its secret
 are as they were. What the family grants now is decided by the functions of the last step, as without a plan.

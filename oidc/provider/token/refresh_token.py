@@ -97,7 +97,7 @@ def handle(client: AuthenticatedClient) -> Granted:
 def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Work[Granted | None]:
     """Rotate the family if its newest token was presented. Return None, with nothing written, otherwise.
 
-    It does not wait for another request that is changing the family.
+    This never waits for another request that is changing the family.
 
     Raises:
         errors.OAuthError: as ``handle``. Nothing was written.

@@ -23,8 +23,8 @@ class SentRequest:
     """A token request by its bytes and its credentials, which are not checked yet.
 
     ``form`` has the method of authentication and the body, without the secret and the refresh token. Two
-    requests of a tenant with the same ``form`` and ``client_id`` differ in these two alone. They are empty if
-    they were not sent; only a refresh may have no secret.
+    requests of a tenant with the same ``form`` and ``client_id`` differ in these two alone. A secret or token
+    that was not sent is empty; only a refresh may have no secret.
     """
 
     form: bytes

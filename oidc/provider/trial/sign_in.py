@@ -1,8 +1,8 @@
 """Beginning and finishing a trial of the sign-in to an application.
 
 A trial is stored with ``shown_once``, encrypted, for ten minutes. Only the administrator's session that began
-it can read it, for the same tenant and application. It is deleted when the browser returns. The authorization
-request of a trial is a pending request with ``is_test``.
+a trial can read it, for the same tenant and application. A trial is deleted when the browser returns. The
+authorization request of a trial is a pending request with ``is_test``.
 """
 
 import secrets
