@@ -62,8 +62,8 @@ class FoundCode:
     """A code as it is now, with its user, session and application, and the signing keys.
 
     ``is_live``: the code has not expired, its session has not ended and its user may sign in. A live code may
-    have been redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` that of the application's
-    own algorithm.
+    have been redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` the key of the
+    application's own algorithm.
     """
 
     row: AuthorizationCode
