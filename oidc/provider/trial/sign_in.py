@@ -172,7 +172,7 @@ def _redeem(application: Application, answer: Answer, known: TrialSecrets, recei
 
 
 def _take(application: Application, viewer: Viewer, state: str) -> TrialSecrets | None:
-    """Delete and return the secrets of a trial, unless the state is wrong."""
+    """Delete the trial that a state names, and return its secrets, or None if the state is wrong."""
     parts = state.split(".")
     trial = ids.parse(parts[0])
     if len(parts) != _PARTS or trial is None:
