@@ -1,4 +1,4 @@
-"""The client's address and country: the peer's, or what trusted proxies report."""
+"""The address and the country of a client, from the connection or the headers of trusted proxies."""
 
 import ipaddress
 import re
@@ -45,9 +45,9 @@ def get_address(meta: Mapping[str, Any]) -> str:
 
 
 def client_country(request: HttpRequest) -> str:
-    """Return the country of the client (ISO 3166-1, or T1), or an empty string if no trusted proxy says it.
+    """Return the country of the client (ISO 3166-1, or T1), or an empty string if no trusted proxy sends one.
 
-    ``COUNTRY_HEADER`` names the header. Some proxies send ``XX`` for an address without a known country.
+    Trusted proxies send it in the header ``COUNTRY_HEADER``, some of them as ``XX`` if it is unknown.
     """
     if not settings.COUNTRY_HEADER or request.META.get("REMOTE_ADDR", "") not in settings.TRUSTED_PROXIES:
         return ""

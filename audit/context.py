@@ -9,7 +9,7 @@ _MAX_USER_AGENT: Final = 512
 
 
 class Origin(NamedTuple):
-    """Tenant, address, user agent, correlation id and actor. They are empty outside of requests.
+    """Tenant, address, user agent, correlation id and actor. Outside of requests, only the tenant is set.
 
     ``tenant_id`` is the active tenant, ``served_tenant_id`` the tenant of the request. ``is_trial`` says that
     an administrator tries a sign-in. ``country`` is what a trusted proxy says of the address (ISO 3166-1).
@@ -84,7 +84,7 @@ def clean_user_agent(sent: str) -> str:
 
 @contextmanager
 def client(*, ip: str, user_agent: str, request_id: str) -> Iterator[None]:
-    """Use this client and correlation id for the entries of the block, in the tenant that is active."""
+    """Use this client and correlation id, and what is set already, for the entries of the block."""
     user_agent = clean_user_agent(user_agent)
     with using(_current.get()._replace(ip=ip, user_agent=user_agent, request_id=request_id)):
         yield
@@ -92,7 +92,7 @@ def client(*, ip: str, user_agent: str, request_id: str) -> Iterator[None]:
 
 @contextmanager
 def request(*, ip: str, user_agent: str, request_id: str, country: str = "") -> Iterator[None]:
-    """Use this client and correlation id for the entries of the block."""
+    """Use this client and correlation id, and nothing that was set before, for the entries of the block."""
     origin = Origin(
         ip=ip,
         user_agent=clean_user_agent(user_agent),

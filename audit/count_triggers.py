@@ -18,7 +18,7 @@ _SEGMENTS: Final = "audit_stretch"
 _NAMES: Final = frozenset({"audit_entry_stretch_insert", "audit_entry_stretch_delete"})
 _EARLIER: Final = frozenset({"audit_entry_count_insert", "audit_entry_count_delete"})  # of 0.1.0
 
-# Inserting an entry that is older than this fires the trigger.
+# On PostgreSQL, inserting an entry that is older than this fires the trigger.
 LATE: Final = 30  # seconds
 
 # Advancing the watermark locks its row, so the triggers lock the row before they read it.
@@ -56,7 +56,8 @@ CREATE OR REPLACE TRIGGER audit_entry_stretch_delete AFTER DELETE ON audit_entry
     FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_went();
 """
 
-# SQLite has one writer at a time, so no entry becomes visible before a watermark that was already advanced.
+# SQLite has one writer at a time, so the watermark never passes an entry that is not visible yet, and the
+# triggers need not lock its row.
 _SQLITE: Final = [
     f"""CREATE TRIGGER IF NOT EXISTS audit_entry_stretch_{verb.lower()} AFTER {verb} ON audit_entry
     WHEN {row}.created_at < (SELECT before FROM {_WATERMARKS} WHERE tenant_id = {row}.tenant_id)

@@ -33,7 +33,7 @@ from database.clock import seconds_ahead
 SEGMENT_SIZE: Final = 20_000  # entries
 _BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
-_MOST: Final = 2**62
+_UNLIMITED: Final = 2**62
 _MAX_WAIT: Final = timedelta(milliseconds=100)
 _NUMBER: Final = Func(F("pk"), function="COUNT", output_field=BigIntegerField())
 _TICK: Final = timedelta(microseconds=1)  # the resolution of ``created_at``
@@ -54,8 +54,9 @@ def count_entries(tenant_id: str, *, hidden: Collection[str] = ()) -> int:
         created_at__gte=Coalesce(Subquery(stored.values("watermark")), _BEGINNING),
         created_at__lt=_END,
     )
-    # PostgreSQL cannot know that few entries match. Both bounds and the order make it use the index.
-    inner = later.order_by("-created_at", "-id")[:_MOST]
+    # PostgreSQL cannot know that few entries match, and uses the index because of both bounds and the order.
+    # Django keeps the order of a subquery only if the subquery has a limit.
+    inner = later.order_by("-created_at", "-id")[:_UNLIMITED]
     total = Count("pk") + Coalesce(Subquery(stored.values("entries")), 0)
     if hidden:
         total -= Subquery(_hidden(tenant_id, hidden).annotate(number=_NUMBER).values("number"))
@@ -68,7 +69,7 @@ def count_entries(tenant_id: str, *, hidden: Collection[str] = ()) -> int:
 def find_page_start(
     tenant_id: str, skipped: int, total: int, *, hidden: Collection[str] = ()
 ) -> tuple[datetime, int] | None:
-    """Return the end of the segment in which a page begins, and the number of its entries to skip.
+    """Return the end of the segment in which a page begins, and how many entries of the segment to skip.
 
     ``skipped`` is the number of entries that are newer than the page, ``total`` the number of all entries.
     Return None if the page begins after the watermark.
@@ -90,12 +91,12 @@ def _find_visible_start(tenant_id: str, older: int, hidden: Collection[str]) -> 
     ends = [end for end, _ in segments]
     running_totals = list(accumulate(entries for _, entries in segments))
 
-    def visible(index: int) -> int:
+    def count_visible(index: int) -> int:
         hidden_entries = _hidden(tenant_id, hidden).filter(created_at__lt=ends[index])
         return running_totals[index] - hidden_entries.count()
 
-    index = bisect_left(range(len(ends)), older, key=visible)
-    return (ends[index], visible(index) - older) if index < len(ends) else None
+    index = bisect_left(range(len(ends)), older, key=count_visible)
+    return (ends[index], count_visible(index) - older) if index < len(ends) else None
 
 
 def _hidden(tenant_id: str, keys: Collection[str]) -> QuerySet[Entry]:
@@ -105,12 +106,12 @@ def _hidden(tenant_id: str, keys: Collection[str]) -> QuerySet[Entry]:
 def advance_watermark(tenant_id: str) -> bool:
     """Advance the watermark to a minute ago, and store the number of entries before it.
 
-    Return false if another process is advancing it, or if a transaction that writes entries does not end in
-    time.
+    Return false if another process is advancing it or has done so, or if a transaction that writes entries
+    does not end in time.
     """
     CountWatermark.objects.get_or_create(pk=tenant_id, defaults={"watermark": _BEGINNING, "entries": 0})
     watermark = _now() - timedelta(seconds=2 * LATE)
-    if connection.vendor == "postgresql" and not _have_ended(_writers()):
+    if connection.vendor == "postgresql" and not _wait_for_end(_find_writers()):
         return False
     with transaction.atomic():
         row = CountWatermark.objects.select_for_update(skip_locked=True).filter(pk=tenant_id).first()
@@ -144,16 +145,16 @@ def _now() -> datetime:
     return now
 
 
-def _writers() -> set[str]:
+def _find_writers() -> set[str]:
     with connection.cursor() as cursor:
         cursor.execute(_WRITERS)
         return {name for (name,) in cursor.fetchall()}
 
 
-def _have_ended(writers: set[str]) -> bool:
+def _wait_for_end(writers: set[str]) -> bool:
     """Wait up to ``_MAX_WAIT`` for transactions to end. Return whether all have ended."""
     deadline = time.monotonic() + _MAX_WAIT.total_seconds()
     while writers and time.monotonic() < deadline:
         time.sleep(0.01)
-        writers &= _writers()
+        writers &= _find_writers()
     return not writers

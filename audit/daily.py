@@ -35,8 +35,8 @@ KEPT_DAYS: Final = 400
 _ACTIVE: Final = (*SIGN_INS, *REGISTRATIONS, *TOKENS)
 _COUNTED: Final = (*_ACTIVE, Event.USER_CREATE)
 # Of each day, the applications with the most entries. The others are counted together.
-_APPLICATIONS: Final = 20
-# No transaction takes this long, so all entries of a day are visible by then.
+_MAX_APPLICATIONS: Final = 20
+# All entries of a day are visible this long after its end, because no transaction takes longer.
 _SETTLED: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 
@@ -63,7 +63,7 @@ class Day:
 
 
 def get_days(tenant_id: str, first: date, last: date) -> list[Day]:
-    """Return the days from ``first`` to ``last``, newest first. The oldest are missing until counted."""
+    """Return the days from ``first`` to ``last``, newest first, as far back as they are counted."""
     stored = {
         row.day: Day(row.day, [Number(*number) for number in row.numbers], row.active_users, row.is_cut)
         for row in DayCount.objects.filter(tenant_id=tenant_id, day__gte=first, day__lte=last)
@@ -80,7 +80,7 @@ def get_days(tenant_id: str, first: date, last: date) -> list[Day]:
         counted = _count_days(tenant_id, ended)
         _store(tenant_id, counted.values())
         days |= counted
-    uncounted = next((place for place, day in enumerate(all_days) if day not in days), len(all_days))
+    uncounted = next((index for index, day in enumerate(all_days) if day not in days), len(all_days))
     return [days[day] for day in all_days[:uncounted]]
 
 
@@ -136,13 +136,12 @@ def _to_number(row: dict[str, Any]) -> Number:
     return Number(row["key"], is_failed, grant, row["application_id"] or "", row["number"])
 
 
-def _reduce(numbers: Iterable[Number]) -> list[Number]:
-    """Return the numbers of a day. Add up those of all applications except the ones with the most entries."""
-    numbers = list(numbers)
+def _reduce(numbers: Sequence[Number]) -> list[Number]:
+    """Return the numbers of a day, with one sum for all applications but those with the most entries."""
     sums: Counter[str] = Counter()
     for number in numbers:
         sums[number.application_id] += number.number
-    most = {application for application, _ in sums.most_common(_APPLICATIONS)}
+    most = {application for application, _ in sums.most_common(_MAX_APPLICATIONS)}
     reduced: Counter[tuple[str, bool, str, str]] = Counter()
     for number in numbers:
         application = number.application_id if number.application_id in most else ""

@@ -64,7 +64,10 @@ def get_columns(written: Entry) -> dict[str, Any]:
 def repeat(
     columns: Mapping[str, Any], *, ip: str, user_agent: str, request_id: str, **facts: object
 ) -> dict[str, Any]:
-    """Return the columns that differ in the entry about another request, with the same facts except these."""
+    """Return the columns in which the entry about another request differs from ``columns``.
+
+    The facts are those of ``columns``, with ``facts`` added or replaced.
+    """
     return {
         "id": ids.new(),
         "ip": ip,
@@ -75,7 +78,7 @@ def repeat(
 
 
 def count_repeated(columns: Mapping[str, Any]) -> None:
-    """Count an entry with the columns of ``get_columns`` in the metrics, when ``repeat``'s are written."""
+    """Count an entry that ``repeat`` made from ``columns`` in the metrics. Call it after the insert."""
     ENTRIES.labels(columns["key"], columns["payload"].get("result", "success")).inc()
 
 

@@ -38,7 +38,7 @@ CREATE OR REPLACE TRIGGER {_TABLE}_no_truncate BEFORE TRUNCATE ON {_TABLE}
 _THRESHOLD: Final = "STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW', '-' || retention.days || ' days')"
 
 # SQLite has no TRUNCATE, and a DELETE without WHERE fires the DELETE trigger. INSERT OR REPLACE does not fire
-# it, so inserting an existing id is refused.
+# that trigger, so inserting an existing id is refused.
 _SQLITE: Final = [
     f"""CREATE TRIGGER {_TABLE}_no_{name} BEFORE {verb} ON {_TABLE} {condition}
     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END"""

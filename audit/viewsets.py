@@ -106,9 +106,9 @@ class EntryViewSet(GenericViewSet[Entry]):
         return self.get_paginated_response(self.paginate_queryset(entries.values(*_COLUMNS)))
 
     def total(self, entries: QuerySet[Any]) -> int | None:
-        """Return the number of entries, or None if the query of the page should count them.
+        """Return the number of entries, or None if the query of the page should count the entries, too.
 
-        That is faster if the filters match few entries.
+        One query for both is faster if the filters match few entries.
         """
         if not self.active_filters:
             return counting.count_entries(self._tenant_id(), hidden=hidden_from(self.request.user))
@@ -125,8 +125,8 @@ class EntryViewSet(GenericViewSet[Entry]):
     def retrieve(self, request: Request, pk: str) -> Response:
         """Return an entry."""
         row = None
-        if (entry := ids.parse(pk)) is not None:
-            row = self.get_queryset().filter(pk=entry).values(*_COLUMNS).first()
+        if (entry_id := ids.parse(pk)) is not None:
+            row = self.get_queryset().filter(pk=entry_id).values(*_COLUMNS).first()
         if row is None:
             raise NotFound("log entry not found")
         return Response(row)
@@ -149,7 +149,7 @@ class EntryViewSet(GenericViewSet[Entry]):
 
 
 def _parse(text: str) -> datetime | None:
-    """Return the time that a parameter names; None if it names none."""
+    """Return the time that a parameter names, or None if it is not a time."""
     try:
         moment = parse_datetime(text)
         # PostgreSQL accepts no offset of 16 hours or more.

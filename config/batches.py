@@ -1,8 +1,9 @@
 """Requests that arrive together are served together by one thread.
 
-While a thread serves requests of a route, further requests of this route wait. The next batch takes up to 32
-of them. So the busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request
-that arrives alone is served at once.
+While a thread serves requests of a route, further requests of this route wait until the thread has finished,
+or for 50 ms. Then the next batch begins with up to 32 of them. A route has at most four batches at once. So
+the busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request that arrives
+alone is served at once.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from identity.http.answers import Answer
 
 _MOST: Final = 32  # requests in a batch
 _MOST_BATCHES: Final = 4  # of a route at once
-_PATIENCE: Final = 0.05  # seconds for which requests wait for a batch of others
+_PATIENCE: Final = 0.05  # seconds for which requests wait for a running batch
 
 Request = tuple[Any, Any]  # what ``config.surfaces.serve_together`` gets
 Serve = Callable[[Sequence[Request]], list[Answer | None]]
@@ -40,10 +41,10 @@ class Batches:
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, request: Request) -> "asyncio.Future[Answer | None]":
-        """Return the future answer to a request. It is None if the request must be served by itself.
+        """Return the future answer to a request, or a future None if the request must be served by itself.
 
-        ``note_end`` is called when the batch of the request has ended, or when the request is dropped because
-        its client has left.
+        ``note_end`` is called once for the request: when its batch has ended, or when the request is dropped
+        because its client has left.
         """
         answer: asyncio.Future[Answer | None] = self._loop.create_future()
         self._waiting.append((request, answer))
@@ -62,7 +63,7 @@ class Batches:
             self._start()
 
     def _start(self) -> None:
-        """Start a batch of those that wait."""
+        """Start a batch with the requests that have waited longest."""
         self._is_starting = False
         if self._timer is not None:
             self._timer.cancel()
@@ -84,7 +85,7 @@ class Batches:
         """Serve a batch, in a thread."""
         try:
             answers = self._serve_together([request for request, _ in batch])
-        except BaseException:  # noqa: BLE001 - each request passes all steps
+        except BaseException:  # noqa: BLE001 - each request is then served by itself
             answers = [None] * len(batch)
         self._loop.call_soon_threadsafe(self._end, batch, answers)
 

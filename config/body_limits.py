@@ -43,6 +43,6 @@ def limit(request: HttpRequest, path: str) -> int:
 
 
 def fits(request: HttpRequest, path: str) -> bool:
-    """Tell whether the Content-Length of a request is within the limit of its path below the tenant."""
+    """Return whether the Content-Length of a request is within the limit of its path below the tenant."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     return length.isdecimal() and int(length) <= limit(request, path)

@@ -1,4 +1,4 @@
-"""What has arrived of a body, in gunicorn's receiver, whose private members only this module reads."""
+"""Reads what has arrived of a body from gunicorn's receiver. Only this module uses its private members."""
 
 from io import BytesIO
 from typing import Final
@@ -12,7 +12,7 @@ _JOINED: Final = 1_024  # bytes up to which parts are joined, because each objec
 
 
 def take_arrived(receiver: BodyReceiver) -> BytesIO | None:
-    """Return a small body that has arrived completely, as most have, without a timer; otherwise None."""
+    """Return a small body that has arrived completely, or None. Most bodies have, and so need no timer."""
     if not is_complete(receiver) or receiver.buffered > MOST_WAITING or receiver._disconnected:  # noqa: SLF001
         return None
     parts = []
@@ -22,7 +22,7 @@ def take_arrived(receiver: BodyReceiver) -> BytesIO | None:
 
 
 async def receive(receiver: BodyReceiver) -> Message:
-    """Return all of a body that has arrived, because a client can send it in many small chunks."""
+    """Return all that has arrived of a body as one message, because a client can send many small chunks."""
     message: Message = await receiver.receive()
     parts = [message.get("body", b"")]
     while receiver.buffered and message["type"] == "http.request":
@@ -37,7 +37,10 @@ def is_complete(receiver: BodyReceiver) -> bool:
 
 
 def join_last(receiver: BodyReceiver, chunk: bytes) -> bytes:
-    """Return a chunk that has arrived, joined with the one that the receiver has last if both are small."""
+    """Return a chunk that has just arrived, joined with the receiver's last chunk if both are small.
+
+    The last chunk is then removed from the receiver.
+    """
     waiting = receiver._chunks  # noqa: SLF001
     if not waiting or len(waiting[-1]) + len(chunk) > _JOINED:
         return chunk

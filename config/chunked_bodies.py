@@ -9,7 +9,7 @@ from gunicorn.http.errors import ParseException
 
 
 def is_chunked(environ: dict[str, Any]) -> bool:
-    """Tell whether a request has a body without a Content-Length."""
+    """Return whether a request has a body without a Content-Length."""
     return "HTTP_TRANSFER_ENCODING" in environ and not environ.get("CONTENT_LENGTH")
 
 

@@ -12,10 +12,10 @@ from gunicorn.asgi.protocol import ASGIProtocol
 from config import body_receivers, wsgi_requests
 from config.wsgi_requests import Message, Receive, Send
 
-_CLOSE_SECONDS: Final = 2.0
-_STOP_SECONDS: Final = 2.0
-_CLOSE_BYTES: Final = 65_536
-_HEAD_BYTES: Final = 65_536
+_CLOSE_SECONDS: Final = 2.0  # for the client to close its side
+_CLOSE_BYTES: Final = 65_536  # that the client may still send meanwhile
+_STOP_SECONDS: Final = 2.0  # for a further request while the worker stops
+_HEAD_BYTES: Final = 65_536  # of a request
 
 
 class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
@@ -36,7 +36,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._has_ended = False  # the client sends nothing more
         self._progress: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
-        # Of the current request: the failure of an attempt to answer it, and what was read of it already.
+        # Of the current request: the failure of a first attempt to answer it, and its environment, if read.
         self._failure: wsgi_requests.Failure | None = None
         self._environ: dict[str, Any] | None = None
 
@@ -79,7 +79,10 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._current_request.must_close = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Begin to wait for the first request. Limits and the audit log need the client's address."""
+        """Begin to wait for the first request.
+
+        Close the connection if the client's address, which limits and the audit log need, is lost.
+        """
         super().connection_made(transport)
         self.worker.add(self)
         self._arm_keepalive_timer()
@@ -153,7 +156,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self.stop_soon()
 
     def stop_soon(self) -> None:
-        """Wait for the next request only for a moment. It may be on its way already."""
+        """Wait for the next request, which may be on its way already, only for a moment."""
         if self._keepalive_handle is not None:
             self._keepalive_handle.cancel()
             self._keepalive_handle = self.worker.loop.call_later(_STOP_SECONDS, self._keepalive_timeout)

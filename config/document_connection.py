@@ -112,7 +112,7 @@ class DocumentConnection(SurfaceConnection):
         if wanted is not None and tenant is not None:
             started = time.perf_counter()
             read: asyncio.Future[Answer | Failure] = self.worker.loop.create_future()
-            self._read(tenant, wanted, partial(_set, read))
+            self._read(tenant, wanted, partial(_set_result, read))
             document = await read
             if isinstance(document, Answer):
                 close = self._will_close(request, response_requires_close=False)
@@ -132,6 +132,6 @@ class DocumentConnection(SurfaceConnection):
         self._send_answer(answer, wanted.method, wanted.version, close=close)
 
 
-def _set(read: "asyncio.Future[Answer | Failure]", result: Answer | Failure) -> None:
+def _set_result(read: "asyncio.Future[Answer | Failure]", result: Answer | Failure) -> None:
     if not read.done():  # otherwise the client has left
         read.set_result(result)

@@ -27,9 +27,9 @@ _SHEDDING: Final = "config.load_shedding.LoadSheddingMiddleware"
 
 
 def admit(environ: dict[str, Any]) -> Whole | Place | None:
-    """Return the response to a refused request, the place of an admitted one, or None if it needs no place.
+    """Return the response to a refused request, the place of an admitted one, or None if none is needed.
 
-    A request that fails here gets None too: it fails again in Django's handler, which logs it.
+    A request that fails here gets None too: it fails again in Django's handler, which logs the failure.
     """
     if environ["REQUEST_METHOD"] != "POST" or settings.LOG_REQUESTS or settings.TRACING:
         return None
@@ -37,7 +37,7 @@ def admit(environ: dict[str, Any]) -> Whole | Place | None:
     if path not in load_shedding.routes() or is_arriving(environ["wsgi.input"]):
         return None
     try:
-        request = _read(environ)
+        request = _build_request(environ)
         if load_shedding.find_route(request) is None:
             return None
         return passwords.take_place() or _refuse(request)
@@ -47,7 +47,7 @@ def admit(environ: dict[str, Any]) -> Whole | Place | None:
         environ["wsgi.input"].seek(0)  # for the thread that serves the request
 
 
-def _read(environ: dict[str, Any]) -> WSGIRequest:
+def _build_request(environ: dict[str, Any]) -> WSGIRequest:
     environ["CONTENT_TYPE"] = content_types.clean(environ)
     if chunked_bodies.is_chunked(environ):
         chunked_bodies.read(environ)

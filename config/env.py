@@ -129,7 +129,7 @@ def optional_secret(name: str) -> str:
 
 
 def tracing(name: str) -> bool:
-    """Tell whether tracing is configured. It needs the packages of an optional extra."""
+    """Return whether tracing is configured. It needs the packages of an optional extra."""
     if text(name) and importlib.util.find_spec("opentelemetry") is None:
         raise refuse(name, "needs the packages of the extra tracing: see docs/monitoring.md")
     return bool(text(name))
@@ -208,14 +208,14 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
         raise refuse(name, "must name a file: sqlite:///var/gatehouse.sqlite3")
     _make_folder(name, path)
     try:
-        # SQLite would create a file that everyone can read. Its other files get the mode of this one.
+        # SQLite would create a file that everyone can read. SQLite's other files get the mode of this one.
         os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))
     except OSError as error:
         raise refuse(name, f"{path} cannot be opened: {error.strerror}") from None
     return {
         "ENGINE": "database.sqlite",
         "NAME": path,
-        "CONN_MAX_AGE": None,  # to open the file and to read its schema takes longer than most requests
+        "CONN_MAX_AGE": None,  # opening the file and reading its schema takes longer than most requests
         "OPTIONS": {
             # A committed write survives a power failure, and writers wait instead of failing.
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",

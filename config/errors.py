@@ -151,7 +151,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def load() -> None:
-    """Load the files that a 503 response needs, so that a process that cannot open a file can send it.
+    """Load the files of a 503 response, so that a process that can open no file can still send the response.
 
     Without static files, the server starts, but no page can be rendered.
     """
@@ -165,7 +165,7 @@ def load() -> None:
 
 
 def _is_temporary(failure: BaseException | None) -> bool:
-    """Tell whether the database is unavailable, or the process can open no file or start no thread."""
+    """Return whether the database is unavailable, or the process can open no file or start no thread."""
     if isinstance(failure, RuntimeError):
         return str(failure).startswith(_NO_THREAD)
     if isinstance(failure, OSError):

@@ -63,25 +63,25 @@ if settings.METRICS_TOKEN:
 
 
 def when_ready(server: object) -> None:
-    """Start garbage collection. Loaded objects are exempt: to search them would pause workers for 0.1 s."""
+    """Start garbage collection. Loaded objects are exempt: searching them would pause workers for 0.1 s."""
     from config import errors  # noqa: PLC0415 - this file is loaded before the apps
 
     errors.load()
-    gc.freeze()  # among them are a few thousand objects of garbage, which take longer to find than to keep
+    gc.freeze()  # also keeps a few thousand unreachable objects, because finding them takes longer
     gc.enable()
 
 
 def child_exit(server: object, worker: Any) -> None:
     """Remove those metrics of an ended worker that apply only to live workers."""
     if settings.METRICS_TOKEN:
-        from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415 - as below
+        from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415 - see above
 
         mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
 
 
 def post_worker_init(worker: object) -> None:
     """Start the worker's threads. This happens after the fork, because threads do not survive a fork."""
-    from interaction.verification import outgoing  # noqa: PLC0415 - as above
+    from interaction.verification import outgoing  # noqa: PLC0415 - this file is loaded before the apps
     from management.observability import refusals, tracing  # noqa: PLC0415
     from management.upgrades import presence  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ from identity.http.answers import Answer
 _POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
 _ALWAYS: Final = {
     "X-Content-Type-Options": "nosniff",
-    # With "no-referrer", browsers would send our own forms without an Origin header.
+    # With "no-referrer", browsers would send our own forms with "Origin: null".
     "Referrer-Policy": "same-origin",
 }
 if settings.HSTS_SECONDS:
@@ -73,7 +73,7 @@ class SecurityHeadersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request, then add the headers."""
         response = self.get_response(request)
-        length = len(response.content) if _has_own_length(response) else None
+        length = len(response.content) if _needs_length(response) else None
         add(response, status=response.status_code, request_id=context.current().request_id, length=length)
         if getattr(response, "sandboxed", False) and response.status_code != HTTPStatus.NOT_MODIFIED:
             response["Content-Security-Policy"] += "; sandbox"
@@ -87,7 +87,7 @@ class SecurityHeadersMiddleware:
         return response
 
 
-def _has_own_length(response: HttpResponse) -> bool:
+def _needs_length(response: HttpResponse) -> bool:
     """Return whether a response needs a length: its body is complete, and no length is set yet."""
     return (
         not response.streaming

@@ -61,7 +61,7 @@ def find_route(request: HttpRequest) -> ResolverMatch | None:
         return None
     if (found := routes().get(path)) is None:
         return None
-    request.body  # noqa: B018 - read before a place is reserved, so a slow client has none
+    request.body  # noqa: B018 - read before a place is reserved, so a slow client holds no place
     match, field = found
     return match if not field or _has_field(request, field) else None
 

@@ -1,4 +1,4 @@
-"""Responses as the bytes that are sent, for what is answered without gunicorn's messages (ASGI)."""
+"""Responses as bytes, for requests that are answered without gunicorn's messages (ASGI)."""
 
 from gunicorn.asgi import protocol
 

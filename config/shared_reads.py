@@ -1,7 +1,7 @@
 """Reads that requests share.
 
 A request that arrives during a read waits for the next read, which begins after the request has arrived. So
-its result is as fresh as that of a read of its own.
+the result is as fresh as if the request had read by itself.
 """
 
 import asyncio

@@ -10,7 +10,7 @@ _NAMES: Final = ("ISSUER", "CLIENT_ID", "CLIENT_SECRET")
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider, and which of its sign-ins replace the own second step. Without an issuer there is none."""
+    """A provider, and which of its sign-ins replace our own second step. No issuer means no provider."""
 
     issuer: str = ""
     client_id: str = ""

@@ -16,7 +16,7 @@ _HASH_OR_COMPRESSION: Final = re.compile(r"\.[0-9a-f]{12}(?=\.)|\.(?:gz|br)$")
 
 
 def is_served(path: str) -> bool:
-    """Tell whether a page loads a file below ``STATIC_URL``, whose name may contain a hash."""
+    """Return whether a page loads a file below ``STATIC_URL``, whose name may contain a hash."""
     name = _HASH_OR_COMPRESSION.sub("", path)
     if name.startswith(_ADMIN):
         return name in _SCRIPTS or (not name.endswith(".js") and _VENDORED not in name)
@@ -36,7 +36,7 @@ class ServedFinder(AppDirectoriesFinder):
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # WhiteNoise has no types
-    """Serves the files in ``STATIC_ROOT`` that pages load. It may contain files of earlier releases too."""
+    """Serves the files in ``STATIC_ROOT`` that pages load. The folder may have files of earlier releases."""
 
     def add_file_to_dictionary(self, url: str, path: str, stat_cache: Any = None) -> None:
         """Add a file if a page loads it."""

@@ -1,7 +1,7 @@
 """Machine surfaces: routes that are served before Django's handler.
 
-A surface is a generator that yields its statements (see ``database.together``). It returns what the view of
-its route would return, or None if the request is unusual. Then Django serves the request. Django also serves
+A surface is a generator that yields its statements (see ``database.together``). A surface returns what the
+view of its route would return, or None for an unusual request, which Django then serves. Django also serves
 all requests if they are logged (``LOG_REQUESTS``) or traced.
 """
 
@@ -31,7 +31,7 @@ from oidc.provider.token import endpoint
 TRIED: Final = "gatehouse.tried"  # the key of a request whose surface was tried already
 
 Environ = dict[str, Any]
-# Called with the request and its id, in the tenant of the request. The result None: Django must serve it.
+# Called with the request and its id, in the tenant of the request. None means that Django must serve it.
 Surface = Callable[[Environ, str], Work[Answer | None]]
 
 SURFACES: Final[dict[str, Surface]] = {
@@ -97,7 +97,7 @@ def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | N
     surface if it was undone because of another request.
     """
     for environ, _ in requests:
-        environ[TRIED] = True  # if the batch fails as a whole, nothing is done twice by a surface
+        environ[TRIED] = True  # if the batch fails as a whole, no surface does anything twice
     with _checked_database():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])
     return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]

@@ -37,7 +37,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._running = 0  # requests that are being served, also those of clients that have left
         self._most: Final[int] = self.cfg.worker_connections
         self._batches: Final[dict[str, Batches]] = {}  # by route
-        # So slow clients with large bodies hold a quarter of the threads.
+        # Slow clients with large bodies hold at most a quarter of the threads.
         self.large_bodies: Final = asyncio.Semaphore(self.cfg.threads // 4)
         self._is_accepting = False
         self._stopping: Final = asyncio.Event()
@@ -95,7 +95,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _accept(self, *, enabled: bool) -> None:
-        """Begin or end to accept connections."""
+        """Start or stop accepting connections."""
         if enabled is self._is_accepting:
             return
         self._is_accepting = enabled
@@ -152,7 +152,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             await send(whole.body)
 
     def serve_in_batch(self, environ: dict[str, Any], found: Any) -> "asyncio.Future[Answer | None]":
-        """Return the future answer of a surface. It is None if the request must be served by itself."""
+        """Return the future answer of a surface, or a future None if the request must be served by itself."""
         batches = self._batches.get(found.route)
         if batches is None:
             batches = self._batches[found.route] = Batches(

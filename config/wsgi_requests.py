@@ -89,8 +89,8 @@ def is_arriving(body: BinaryIO) -> bool:
 async def read_body(scope: Message, receive: Receive) -> BinaryIO | None:
     """Return the body of a request, or None if the client does not send it.
 
-    A small body is read before the request gets a thread. A large one is read by the thread, after it has
-    decided that the client may send it.
+    A small body is read before the request gets a thread. The thread reads a large body itself, after it has
+    decided that the client may send one.
     """
     length = _get_length(scope)
     if length == 0:

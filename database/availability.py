@@ -9,14 +9,14 @@ _READ_ONLY: Final = "25006"  # read_only_sql_transaction: the server is a standb
 
 
 def is_unavailable(error: BaseException | None) -> bool:
-    """Tell whether an error means that the database cannot be reached or takes no writes now."""
+    """Return whether an error means that the database cannot be reached or takes no writes now."""
     if isinstance(error, InternalError):
         return getattr(error.__cause__, "sqlstate", None) == _READ_ONLY
     return isinstance(error, OperationalError | InterfaceError)
 
 
 def is_read_only(connection: BaseDatabaseWrapper) -> bool:
-    """Tell whether the server takes no writes. SQLite reports a read-only file when it is written."""
+    """Return whether the server takes no writes. SQLite reports a read-only file when it is written."""
     if connection.vendor != "postgresql":
         return False
     with connection.cursor() as cursor:

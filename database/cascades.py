@@ -32,7 +32,7 @@ class CreateCascadingModel(CreateModel):
 @contextmanager
 def _cascading(schema_editor: Any) -> Iterator[None]:
     """Add the clause to the schema editor's template for foreign keys."""
-    is_inline = bool(schema_editor.sql_create_inline_fk)  # on SQLite they are part of CREATE TABLE
+    is_inline = bool(schema_editor.sql_create_inline_fk)  # on SQLite, CREATE TABLE contains foreign keys
     name = "sql_create_inline_fk" if is_inline else "sql_create_fk"
     end = " DEFERRABLE" if is_inline else "%(deferrable)s"
     setattr(schema_editor, name, getattr(schema_editor, name).replace(end, f" ON DELETE CASCADE{end}"))

@@ -1,8 +1,8 @@
 """Writes that are made together or not at all: on PostgreSQL one statement, on SQLite a transaction.
 
 A function that takes a ``Chain`` adds its writes to it, and the caller runs them all. A write that may be
-refused names a function that returns its refusal. The single statement does not tell which write was
-refused, so the same writes then run one by one, and the refusals are the same on both engines.
+refused names a function that returns its refusal. If the single statement fails, it is not known which write
+was refused. The same writes then run one by one, so the refusals are the same on both engines.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ Step = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """A statement with its values. It is refused if it has a ``refusal`` and writes no row."""
+    """A statement with its values. A statement with a ``refusal`` is refused if it writes no row."""
 
     statement: Statement[Any]
     values: Values
@@ -132,7 +132,7 @@ def joined(chain: Chain | None) -> Iterator[Chain]:
 
 
 class _Compiled(Prepared):
-    """Several statements as one, which fails unless each write that must find a row does.
+    """Several writes as one statement, which fails unless each required write finds a row.
 
     Each write runs only if the last required write before it found a row, so rows are locked in this order.
     """
@@ -144,7 +144,7 @@ class _Compiled(Prepared):
             ctes.append(f"{name} AS ({_add_gate(gate, part.sql)})")
             if is_required:
                 gate = name
-        # If the last required write found no row, the division by zero undoes all of them.
+        # If the last required write found no row, the division by zero undoes all writes.
         result = f"1 / (SELECT COUNT(*) FROM {gate})" if gate else "1"  # noqa: S608 - no outside value
         super().__init__(f"WITH {', '.join(ctes)} SELECT {result}", (), database)
         self.parts: Final = [part for part, _ in parts]
@@ -159,10 +159,12 @@ class _Compiled(Prepared):
 
 def _add_gate(gate: str, sql: str) -> str:
     """Return a statement that writes only if the write ``gate`` found a row, or always without a gate."""
-    condition = f"EXISTS (SELECT 1 FROM {gate})" if gate else ""  # noqa: S608 - no outside value
-    if sql.startswith("INSERT"):
-        return f"{as_select(sql)}{condition and f' WHERE {condition}'} RETURNING 1"
-    return f"{sql}{condition and f' AND {condition}'} RETURNING 1"
+    is_insert = sql.startswith("INSERT")
+    statement = as_select(sql) if is_insert else sql
+    if gate:
+        keyword = "WHERE" if is_insert else "AND"
+        statement = f"{statement} {keyword} EXISTS (SELECT 1 FROM {gate})"  # noqa: S608 - no outside value
+    return f"{statement} RETURNING 1"
 
 
 class _ChainStatement(Statement[_Compiled]):

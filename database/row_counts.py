@@ -89,9 +89,9 @@ _ENDINGS: Final = {
 class RowCount(Triggers):
     """The stored number of rows in table ``counted`` for each row in table ``parent``.
 
-    It is the sum of column ``number`` in table ``shards``. ``by`` maps the columns that refer to the parent,
-    in both tables, to columns of the parent. If ``day_of`` names a time of the counted table that never
-    changes, each day has a number, and column ``day`` of ``shards`` is its UTC day.
+    This number is the sum of column ``number`` in table ``shards``. ``by`` maps the columns that refer to the
+    parent, in both tables, to columns of the parent. If ``day_of`` names a time of the counted table that
+    never changes, each day has a number, and column ``day`` of ``shards`` is its UTC day.
     """
 
     counted: str
@@ -124,14 +124,14 @@ class RowCount(Triggers):
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             self._create(cursor, connection.vendor)
             if not self.day_of:
-                cursor.execute(self._filled(_COUNT, connection.vendor))
+                cursor.execute(self._fill(_COUNT, connection.vendor))
         if self.day_of:
             with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-                cursor.execute(self._filled(_COUNT, connection.vendor))
+                cursor.execute(self._fill(_COUNT, connection.vendor))
 
     def _create(self, cursor: CursorWrapper, vendor: str) -> None:
         for statement in [_POSTGRESQL] if vendor == "postgresql" else _SQLITE:
-            cursor.execute(self._filled(statement, vendor))
+            cursor.execute(self._fill(statement, vendor))
         if vendor == "postgresql":
             # The role that serves may write to a new table only when ``migrate`` has ended.
             for ending in ("keep", "forget"):
@@ -153,7 +153,7 @@ class RowCount(Triggers):
     def _name(self) -> str:
         return f"{self.counted}_{'day_' if self.day_of else ''}count"
 
-    def _filled(self, statement: str, vendor: str) -> str:
+    def _fill(self, statement: str, vendor: str) -> str:
         columns = [*self.by, *(["day"] if self.day_of else [])]
         return statement.format(
             name=self._name,

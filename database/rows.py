@@ -17,7 +17,7 @@ _USUAL: Final = {"__init__": vars(models.Model)["__init__"], "from_db": vars(mod
 
 
 class Loader:
-    """Makes the instances of a model that ``Model.from_db`` makes.
+    """Makes the same instances of a model as ``Model.from_db``, in less time.
 
     Raises:
         TypeError: instances need more than their values, because the model, one of its fields or a receiver

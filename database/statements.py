@@ -65,7 +65,7 @@ class Prepared:
 
 
 def _find_places(params: Sequence[Any]) -> dict[str, list[int]]:
-    """Return where a statement has each named parameter."""
+    """Return the places of each named parameter in the list."""
     places: dict[str, list[int]] = {}
     for place, param in enumerate(params):
         if isinstance(param, Parameter):
@@ -105,7 +105,7 @@ class Statement(ABC, Generic[P]):
 class Insert(Statement[Prepared]):
     """An INSERT of one row of a model.
 
-    ``expressions`` are values of columns that the database computes. They may contain a ``Parameter``.
+    ``expressions`` are values of columns that the database computes, and may contain a ``Parameter``.
     ``including`` names columns that are inserted although they have a ``db_default``.
     """
 

@@ -1,7 +1,7 @@
 """Statements of several requests, executed in one round trip and one transaction.
 
-``Work`` is a generator. It yields a ``Call`` for each statement that may be executed with those of others,
-and gets its ``Outcome``. Everything else that it does, it does at once.
+``Work`` is a generator. It yields a ``Call`` for each statement that may be executed together with statements
+of other requests, and gets the ``Outcome`` of the call. It does everything else itself, at once.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -46,7 +46,7 @@ def do(work: Work[R]) -> R:
     """Do one piece of work, and return its result.
 
     Raises:
-        Exception: what the work raised. It can handle the error of a call.
+        Exception: what the work raised. Work can handle the error of a call.
 
     """
     try:
@@ -114,8 +114,8 @@ class Task(Generic[R]):
 def do_together(works: Sequence[Work[R]]) -> list[Task[R]]:
     """Do several pieces of work: the first calls of all of them, then the second ones, and so on.
 
-    What one piece of work raises does not concern the others. If a call fails, none of those that were
-    executed with it has changed anything, and ``Undone`` is raised in their work.
+    What one piece of work raises does not concern the others. If a call fails, none of the calls that were
+    executed together has changed anything, and ``Undone`` is raised in the work of each.
     """
     tasks = [Task(work) for work in works]
     waiting = [task for task in tasks if task.go_on(None)]

@@ -47,7 +47,10 @@ class Triggers(ABC):
             return set(self.names(connection.vendor)) - {name for (name,) in cursor.fetchall()}
 
     def after_migrate(self, *, using: str, **_: object) -> None:
-        """Create the triggers if one is missing: SQLite drops them when it rebuilds a table."""
+        """Create the triggers if one is missing; otherwise update them.
+
+        SQLite drops triggers when it rebuilds a table.
+        """
         connection = connections[using]
         if self.missing(connection):
             self.install(connection)

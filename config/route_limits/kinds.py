@@ -71,7 +71,7 @@ SOCIAL: Final = Limited((rules.SIGN_INS,))
 
 
 def free(note: str) -> Limited:
-    """Return a route without limits; the note says why it needs none."""
+    """Return no limits, for a route that needs none. The note says why."""
     return Limited(note=note)
 
 

@@ -45,7 +45,7 @@ TENANT_PROVISIONERS = [
     "oidc.keys.services.provision",
     "interaction.experience.services.provision",
 ]
-# Tells if every serving node has a migration: see oidc.keys.services.
+# Returns whether every serving node knows a migration: see oidc.keys.services.
 ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
 # Creates the key of an algorithm: see identity.resources.services.
 ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"

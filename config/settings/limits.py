@@ -9,8 +9,7 @@ LIMIT_ADDRESS_SIGN_INS = env.integer("LIMIT_ADDRESS_SIGN_INS", 1_200, least=1)
 LIMIT_ADDRESS_REGISTRATIONS = env.integer("LIMIT_ADDRESS_REGISTRATIONS", 300, least=1)
 LIMIT_ADDRESS_CODE_SENDS = env.integer("LIMIT_ADDRESS_CODE_SENDS", 300, least=1)
 LIMIT_CLIENT_FAILURES = env.integer("LIMIT_CLIENT_FAILURES", 50, least=1)  # per client
-# Token and revocation requests without valid client authentication, and how many of them get an audit entry
-# each.
+# Token and revocation requests without valid client authentication, and how many of them get an audit entry.
 LIMIT_ADDRESS_TOKEN_FAILURES = env.integer("LIMIT_ADDRESS_TOKEN_FAILURES", 100, least=1)
 LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED = env.integer("LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED", 20, least=0)
 # Pending authorization requests of browsers without a cookie, and with one.
@@ -37,7 +36,7 @@ LOCK_IDENTIFIER_FAILURES = env.integer("LOCK_IDENTIFIER_FAILURES", 100, least=2)
 LOCK_IDENTIFIER_SECONDS = env.integer("LOCK_IDENTIFIER_SECONDS", 3_600, least=1)
 # The same in a browser that the user has signed in with. The lock for all addresses does not apply there.
 LOCK_KNOWN_BROWSER_FAILURES = env.integer("LOCK_KNOWN_BROWSER_FAILURES", 20, least=2)
-# Wrong second factors of a user that lock them, for all addresses.
+# Wrong second factors that lock the second factors of a user, for all addresses.
 LOCK_SECOND_FACTOR_FAILURES = env.integer("LOCK_SECOND_FACTOR_FAILURES", 10, least=2)
 LOCK_SECOND_FACTOR_SECONDS = env.integer("LOCK_SECOND_FACTOR_SECONDS", 900, least=1)
 # How long an address from which an administrator signed in is exempt from the lock for all addresses.

@@ -29,8 +29,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def prepared_cursor(self) -> CursorWrapper | PreparedCursor:
         """Return a cursor for a compiled statement, whose result must be read before the next call.
 
-        Use it in a ``with`` block, the end of which turns psycopg's errors into Django's. Django's wrapper,
-        which does so at each call, is there only for statements that are logged or wrapped.
+        Use it in a ``with`` block: at the end, psycopg's errors become Django's. Django's own wrapper, which
+        replaces errors at each call, is used only if statements are logged or wrapped.
         """
         self.close_if_health_check_failed()
         if self.connection is None:
@@ -52,10 +52,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def execute_together(self, calls: Sequence[Call]) -> list[Outcome | Exception] | None:
         """Execute calls in one transaction, and return the outcome or the error of each.
 
-        Their errors are those of ``pipeline.execute``, or ``django.db.Error`` in place of ``psycopg.Error``.
+        The errors are those of ``pipeline.execute``, with ``django.db.Error`` in place of ``psycopg.Error``.
 
-        Return None, with nothing executed, if the connection cannot: a transaction has begun, a statement is
-        not prepared yet, or the statements are observed.
+        Return None, with nothing executed, if a transaction has begun, if a statement is not prepared yet, or
+        if statements are logged or wrapped.
 
         Raises:
             django.db.OperationalError: the connection broke. It is not known whether the changes were made.
@@ -85,8 +85,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Return whether the connection can be used.
 
         When the server closes a connection, the idle socket becomes readable. Only then is Django's check
-        needed, which sends a query. A connection to a standby is not used again: after a failover, the next
-        one may reach the primary.
+        needed, which sends a query. A connection to a standby is not used again: after a failover, a new
+        connection may reach the primary.
         """
         if self.connection is None or self.connection.closed:
             return False

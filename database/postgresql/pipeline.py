@@ -1,7 +1,4 @@
-"""Prepared statements that are executed together, in one transaction and with one wait.
-
-They are sent in libpq's pipeline mode.
-"""
+"""Prepared statements that libpq's pipeline mode executes together, in one transaction and with one wait."""
 
 import select
 from collections.abc import Sequence
@@ -16,7 +13,7 @@ from database.postgresql.prepared import SUCCEEDED, Named, PreparedCursor
 from database.together import Call, Outcome, Undone
 
 _ABORTED: Final = ExecStatus.PIPELINE_ABORTED
-# A statement that has waited as long as it may would wait again.
+# After one of these, the statement is not retried, because it would only wait as long again.
 _WAITED: Final = (errors.LockNotAvailable, errors.QueryCanceled)
 
 
@@ -24,8 +21,8 @@ def execute(cursor: PreparedCursor, calls: Sequence[Call]) -> list[Outcome | Exc
     """Execute calls in one transaction, and return the outcome or the error of each.
 
     If a statement fails, nothing is changed, and each call has ``Undone`` as its error. If the statement has
-    waited too long, all calls with the same SQL have its error instead. If all statements succeed, a call
-    has an error only if its rows cannot be read.
+    waited too long, all calls with the same SQL have the statement's error instead. If all statements
+    succeed, a call has an error only if its rows cannot be read.
 
     Return None, with nothing executed, if a statement is not prepared yet, or if a transaction has begun.
 
@@ -57,7 +54,7 @@ def _has_failed(result: PGresult) -> bool:
 
 
 def _get_errors(calls: Sequence[Call], failed: int, error: errors.Error) -> list[Outcome | Exception]:
-    """Return the error of each call. If the commit has failed, ``failed`` is behind the last call."""
+    """Return the error of each call. ``failed`` is the index of the failed call, or that of the commit."""
     waited = {call.sql for call in calls[failed : failed + 1]} if isinstance(error, _WAITED) else set()
     return [error if call.sql in waited else Undone() for call in calls]
 

@@ -1,8 +1,8 @@
 """A cursor for compiled statements, which runs them by the names under which psycopg has prepared them.
 
 psycopg's cursors read the statement and choose dumpers and loaders each time, which takes longer than
-sending it. This cursor does so once for a connection, and runs the statement through ``psycopg.pq``. What it
-cannot run by name, a usual cursor executes: the first statement of a transaction, before which psycopg sends
+sending it. This cursor does so once for a connection, and runs the statement through ``psycopg.pq``. A usual
+cursor executes what cannot be run by name: the first statement of a transaction, before which psycopg sends
 BEGIN, and a statement that psycopg has not prepared yet.
 """
 
@@ -46,7 +46,7 @@ def _can_be_interrupted() -> bool:
 
 
 def _get_error(pgconn: PGconn, result: PGresult) -> Error:
-    """Return the error of a result. libpq does not say which one has ended a connection."""
+    """Return the error of a result. libpq does not say which error has ended a connection."""
     if pgconn.status == ConnStatus.BAD:
         return OperationalError(result.get_error_message())
     return errors.error_from_result(result)

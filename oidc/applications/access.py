@@ -3,8 +3,8 @@
 ``is_restricted`` says that an application has lists. It stays true if the rows of the lists are lost. Then
 nobody may use the application, until an administrator changes the lists (see ``allowed_lists``).
 
-Changes of lists, and deletions of roles and organizations, lock the tenant. They run one after the other, so
-that two of them together cannot empty the lists of an application.
+Changes of lists, and deletions of roles and organizations, lock the tenant. So two of them never run at once,
+and together cannot empty the lists of an application.
 """
 
 from typing import Any, Final

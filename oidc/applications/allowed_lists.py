@@ -39,7 +39,7 @@ FIELDS: Final = tuple(each.field for each in _LISTS)
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The lists that a request sent, by their field, and whether the application is restricted then."""
+    """The lists that a request sent, by field, and whether the application will be restricted."""
 
     sent: Mapping[str, list[UUID]]
     is_restricted: bool
@@ -87,15 +87,15 @@ def check(field: str, texts: list[str], application_type: str) -> None:
         Invalid: it is a list of a machine application.
 
     """
-    each = next(each for each in _LISTS if each.field == field)
-    _check_type(each, texts, application_type)
-    _find(each, texts)
+    allowed = next(each for each in _LISTS if each.field == field)
+    _check_type(allowed, texts, application_type)
+    _find(allowed, texts)
 
 
-def _check_type(each: _List, texts: list[str], application_type: str) -> None:
+def _check_type(allowed: _List, texts: list[str], application_type: str) -> None:
     if texts and application_type == Application.Type.MACHINE:
         rule = gettext_noop("must be empty for MachineToMachine, which has no users")
-        raise Invalid(each.field, rule, code="conflict")
+        raise Invalid(allowed.field, rule, code="conflict")
 
 
 def without(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _is_restricted(application: Application) -> bool:
     return Application.objects.filter(pk=application.pk, is_restricted=True).exists()
 
 
-def _find(each: _List, texts: Iterable[str]) -> list[UUID]:
+def _find(allowed: _List, texts: Iterable[str]) -> list[UUID]:
     """Return the ids of rows that a list may have.
 
     Raises:
@@ -116,11 +116,11 @@ def _find(each: _List, texts: Iterable[str]) -> list[UUID]:
 
     """
     parsed = {text: ids.parse(text) for text in dict.fromkeys(texts)}
-    items: Any = each.link._meta.get_field(each.item).related_model
-    rows = items.objects.filter(among("pk", [pk for pk in parsed.values() if pk]), each.condition)
+    items: Any = allowed.link._meta.get_field(allowed.item).related_model
+    rows = items.objects.filter(among("pk", [pk for pk in parsed.values() if pk]), allowed.condition)
     found = set(rows.values_list("pk", flat=True)) if parsed else set()
     if unknown := [text for text, pk in parsed.items() if pk not in found]:
-        raise UnknownIds(each.field, unknown)
+        raise UnknownIds(allowed.field, unknown)
     return sorted(found)
 
 

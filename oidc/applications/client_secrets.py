@@ -1,7 +1,7 @@
-"""The secrets of applications: up to five that are good, so that one can be replaced without an outage.
+"""The secrets of applications: up to five that have not expired, so that one is replaced without an outage.
 
-The first secret is in the application's row, and has the application's id. Further ones have rows of their
-own. They are read only when a presented secret is not the first one.
+The first secret is in the application's row, and has the application's id. Further secrets have rows of their
+own, which are read only when a presented secret is not the first one.
 """
 
 import secrets
@@ -27,10 +27,10 @@ from identity.rest.fields import timestamp
 from oidc.applications.models import Application, ApplicationSecret
 
 PURPOSE: Final = "client secrets"
-_MAX_GOOD: Final = 5
-_GOOD: Final = Q(expires_at=None) | Q(expires_at__gt=DatabaseNow())
-_good_ones: Final = Select(
-    lambda: ApplicationSecret.objects.filter(_GOOD, application=uuid("application_id")).order_by("pk")
+_MAX_UNEXPIRED: Final = 5
+_UNEXPIRED: Final = Q(expires_at=None) | Q(expires_at__gt=DatabaseNow())
+_unexpired_secrets: Final = Select(
+    lambda: ApplicationSecret.objects.filter(_UNEXPIRED, application=uuid("application_id")).order_by("pk")
 )
 
 
@@ -100,12 +100,12 @@ def create(
     if not application.must_present_secret:
         raise NotConfidential
     current = _lock(application)
-    if _get_good(current).count() + bool(current.secret_digest) >= _MAX_GOOD:
+    if _get_unexpired(current).count() + bool(current.secret_digest) >= _MAX_UNEXPIRED:
         raise TooManySecrets
     secret, digest = new_secret()
     row = ApplicationSecret(application=current, name=name, digest=digest, expires_at=expires_at)
     row.save(force_insert=True)
-    if not _get_good(current).filter(pk=row.pk).exists():
+    if not _get_unexpired(current).filter(pk=row.pk).exists():
         raise Invalid("expires_at", gettext_noop("must be in the future"))
     _change(current, has_further_secrets=True)
     facts = audit_facts.new_row_facts(row)
@@ -123,7 +123,7 @@ def remove(application: Application, secret_id: UUID) -> None:
 
     Raises:
         NoSuchSecret: the application has no secret with this id.
-        LastSecret: the application must present a secret, and has no other that is good.
+        LastSecret: the application must present a secret, and all its other secrets have expired.
         Gone: the application was deleted meanwhile.
 
     """
@@ -132,10 +132,10 @@ def remove(application: Application, secret_id: UUID) -> None:
     is_first = row is None and secret_id == current.pk and bool(current.secret_digest)
     if row is None and not is_first:
         raise NoSuchSecret
-    good = set(_get_good(current).values_list("pk", flat=True))
+    unexpired = set(_get_unexpired(current).values_list("pk", flat=True))
     if current.secret_digest:
-        good.add(current.pk)
-    if current.must_present_secret and good == {secret_id}:
+        unexpired.add(current.pk)
+    if current.must_present_secret and unexpired == {secret_id}:
         raise LastSecret
     if row is None:
         _change(current, secret_digest="")
@@ -166,8 +166,8 @@ class StoredSecret:
 def find(application: Application, secret: str) -> StoredSecret | None:
     """Compare a presented secret with the stored digests, each in constant time. Return the one that matches.
 
-    A digest made with an older key of ENCRYPTION_KEYS is renewed, so that the key can be removed. The old one
-    is returned.
+    A digest made with an older key of ENCRYPTION_KEYS is renewed, so that the key can be removed. The old
+    digest is returned.
     """
     stored = application.secret_digest
     if keyring.matches(secret, stored, purpose=PURPOSE):
@@ -176,9 +176,9 @@ def find(application: Application, secret: str) -> StoredSecret | None:
         return StoredSecret(stored)
     if not application.has_further_secrets:
         return None
-    good = _good_ones.all(application_id=application.pk)
-    # All are compared, so that the time does not tell which one matches.
-    matching = [row for row in good if keyring.matches(secret, row.digest, purpose=PURPOSE)]
+    unexpired = _unexpired_secrets.all(application_id=application.pk)
+    # All digests are compared, so that the time does not reveal which one matches.
+    matching = [row for row in unexpired if keyring.matches(secret, row.digest, purpose=PURPOSE)]
     for row in matching:
         if not keyring.is_current(row.digest):
             _renew(ApplicationSecret.objects.filter(pk=row.pk), "digest", row.digest, secret)
@@ -196,7 +196,9 @@ def is_stored(row_id: Parameter, digest: Parameter, *, application: str = "pk") 
     ``application`` is the column with the id of the application.
     """
     return Exists(
-        ApplicationSecret.objects.filter(_GOOD, pk=row_id, digest=digest, application=OuterRef(application))
+        ApplicationSecret.objects.filter(
+            _UNEXPIRED, pk=row_id, digest=digest, application=OuterRef(application)
+        )
     )
 
 
@@ -204,8 +206,8 @@ def _renew(row: QuerySet[Any], column: str, stored: str, secret: str) -> None:
     row.filter(**{column: stored}).update(**{column: keyring.digest(secret, purpose=PURPOSE)})
 
 
-def _get_good(application: Application) -> QuerySet[ApplicationSecret]:
-    return ApplicationSecret.objects.filter(_GOOD, application=application)
+def _get_unexpired(application: Application) -> QuerySet[ApplicationSecret]:
+    return ApplicationSecret.objects.filter(_UNEXPIRED, application=application)
 
 
 def _lock(application: Application) -> Application:
@@ -216,5 +218,5 @@ def _lock(application: Application) -> Application:
 
 
 def _change(application: Application, **columns: object) -> None:
-    """Set columns, and a new version: with the old one, no server uses what it has cached."""
+    """Set columns, and increment the version, so that no server uses the application that it has cached."""
     Application.objects.filter(pk=application.pk).update(**columns, version=F("version") + 1)

@@ -14,8 +14,8 @@ from oidc.applications.models import Application
 
 _LONGEST: Final = 2048
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-# RFC 8252 section 7.1: a private-use scheme is a domain name in reverse order, so it has a dot. No scheme
-# that browsers run or open themselves has one, such as javascript, data and file.
+# RFC 8252 section 7.1: a private-use scheme is a domain name in reverse order, so it has a dot. The schemes
+# that browsers run or open themselves, such as javascript, data and file, have no dot.
 _PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _URI_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
@@ -101,7 +101,7 @@ def _names(query: str) -> set[str]:
 
 
 def _is_exact(parts: SplitResult) -> bool:
-    """Tell whether an authority consists of host and port and nothing else.
+    """Return whether an authority consists of host and port and nothing else.
 
     Some releases of Python ignore text around the brackets of an IPv6 address.
     """
@@ -116,18 +116,18 @@ def _is_exact(parts: SplitResult) -> bool:
 
 
 def is_loopback(uri: str) -> bool:
-    """Tell whether a URI is ``http`` on the loopback interface of the browser's machine."""
+    """Return whether a URI is ``http`` on the loopback interface of the browser's machine."""
     parts = _split(uri)
     return parts is not None and parts.scheme == "http" and _is_loopback(parts.hostname or "")
 
 
 def is_unproven(uri: str) -> bool:
-    """Tell whether another program on the device could receive a URI: it is neither https nor loopback."""
+    """Return whether another program on the device could receive a URI: it is neither https nor loopback."""
     return not uri.startswith("https:") and not is_loopback(uri)
 
 
 def matches(uri: str, registered: list[str], application_type: str) -> bool:
-    """Tell whether the URI of a request is registered.
+    """Return whether the URI of a request is registered.
 
     RFC 9700 section 2.1: URIs are compared character by character, except that the port of a native
     application's loopback IP address may differ (RFC 8252 section 7.3).
@@ -143,7 +143,7 @@ def matches(uri: str, registered: list[str], application_type: str) -> bool:
 def get_origin(uri: str) -> str | None:
     r"""Return scheme, host and port as in a browser's ``Origin`` header, or None for a private scheme.
 
-    It also returns None for URIs that browsers parse differently: ``https://evil\@host/`` (which goes to
+    Return None also for URIs that browsers parse differently: ``https://evil\@host/`` (which goes to
     ``evil``), user information, spaces, control characters, text around brackets.
     """
     if not _URI_CHARACTERS.fullmatch(uri):

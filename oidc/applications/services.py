@@ -164,12 +164,12 @@ def change(
     expected: frozenset[int] | None = None,
     changed_fields: list[str] | None = None,
 ) -> None:
-    """Change an application. The keys of the algorithms that it names are created before.
+    """Change an application. First, the keys of the algorithms that it names are created.
 
     Raises:
         Invalid: a URI, a grant type, ``require_pkce``, a list or a lifetime is not allowed for its type.
         keys.UpgradeInProgress: an algorithm has no key, and a node of an older release serves.
-        records.Stale: it was changed since the caller read it.
+        records.Stale: the application was changed since the caller read it.
 
     """
     _ensure_keys(fields)
@@ -229,7 +229,7 @@ def rotate_secret(application: Application) -> str:
 
 
 def is_valid_secret(application: Application, secret: str) -> bool:
-    """Return whether a presented secret is one of the application's that have not expired."""
+    """Return whether a presented secret is a secret of the application that has not expired."""
     return client_secrets.find(application, secret) is not None
 
 

@@ -96,7 +96,7 @@ def _api_fields(submission: Submission) -> dict[str, Any]:
 def _create(submission: Submission) -> ShowSecrets | ShowRow:
     application, secret = services.register(**validate(ApplicationSerializer, _api_fields(submission)))
     message = gettext("%(name)s is created.") % {"name": application.name}
-    if not application.must_present_secret:  # it never has to present its secret
+    if not application.must_present_secret:  # so its secret is not shown
         return ShowRow(message, application)
     return secrets_admin.show(application, secret, message)
 

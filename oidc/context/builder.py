@@ -94,7 +94,7 @@ def build(principal: Principal, organization_id: str | None) -> Row:
 
 
 def _is_released(principal: Principal, scope: str) -> bool:
-    """Tell whether the application of the token gets the data of a scope (decision N3).
+    """Return whether the application of the token gets the data of a scope (decision N3).
 
     First-party applications get all data.
     """

@@ -22,7 +22,7 @@ class IsEndUser(BasePermission):
     """Allows requests with the access token of a user."""
 
     def has_permission(self, request: Request, view: "Any") -> bool:
-        """Tell whether the request was authenticated as a user."""
+        """Return whether the request was authenticated as a user."""
         return isinstance(request.user, Principal)
 
 

@@ -61,9 +61,9 @@ _consume_for_family: Final = AtomicChange(_redeem, families.INSERT, log.INSERT)
 class FoundCode:
     """A code as it is now, with its user, session and application, and the signing keys.
 
-    ``is_live``: it has not expired, its session has not ended and its user may sign in. It may have been
-    redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` that of the application's own
-    algorithm.
+    ``is_live``: the code has not expired, its session has not ended and its user may sign in. A live code may
+    have been redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` the key of the
+    application's own algorithm.
     """
 
     row: AuthorizationCode

@@ -72,7 +72,7 @@ def revoke(user: User, application_id: str) -> Application:
         NotConnected: there was nothing to revoke, or the id is malformed.
 
     """
-    application = _application(application_id)
+    application = _get_application(application_id)
     consents = Consent.objects.filter(user=user, application=application).count()
     ended = _end(user, reason="consent_revoked", application=application)
     if not consents and not ended:
@@ -92,7 +92,7 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
         NotConnected: the user's consent has no such target.
 
     """
-    application = _application(application_id)
+    application = _get_application(application_id)
     consent = Consent.objects.select_for_update().filter(user=user, application=application).first()
     pk = ids.parse(target_id)
     targets = list(consent.targets.all()) if consent else []
@@ -126,7 +126,7 @@ def _end(user: User, *, reason: str, **filters: Application) -> int:
     return len(live_families)
 
 
-def _application(application_id: str) -> Application:
+def _get_application(application_id: str) -> Application:
     """Return an application by its unparsed id.
 
     Raises:

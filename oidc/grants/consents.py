@@ -125,7 +125,7 @@ def find_id(user_id: UUID, application_id: UUID) -> UUID | None:
 
 
 def covers(consent: GrantedConsent | None, request: ConsentRequest) -> bool:
-    """Tell whether a consent includes all scopes of a request, each for its target."""
+    """Return whether a consent includes all scopes of a request, each for its target."""
     if consent is None or not consent.identity.issuperset(request.identity):
         return False
     if consent.has_old_profile and PROFILE in request.identity:
@@ -136,7 +136,7 @@ def covers(consent: GrantedConsent | None, request: ConsentRequest) -> bool:
 
 
 def has_organization(consent: GrantedConsent | None, organization_id: str) -> bool:
-    """Tell whether a consent includes an organization. The id is unparsed input."""
+    """Return whether a consent includes an organization. The id is unparsed input."""
     return consent is not None and ids.parse(organization_id) in consent.organizations
 
 

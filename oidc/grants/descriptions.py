@@ -24,11 +24,11 @@ def describe(targets: Iterable[ConsentTarget]) -> dict[UUID, TargetDescription]:
     A target whose API or organization was just deleted is omitted.
     """
     rows = list(targets)
-    apis = _apis([row for row in rows if row.resource_id])
-    return apis | _organizations([row for row in rows if row.organization_id])
+    apis = _describe_apis([row for row in rows if row.resource_id])
+    return apis | _describe_organizations([row for row in rows if row.organization_id])
 
 
-def _apis(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
+def _describe_apis(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
     wanted = {row.resource_id for row in rows if row.resource_id}
     apis = {api.pk: api for api in Resource.objects.filter(pk__in=wanted)}
     scopes = Scope.objects.filter(resource__in=wanted, name__in=_names(rows))
@@ -44,7 +44,7 @@ def _apis(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
     }
 
 
-def _organizations(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
+def _describe_organizations(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
     wanted = {row.organization_id for row in rows if row.organization_id}
     names = dict(Organization.objects.filter(pk__in=wanted).values_list("pk", "name"))
     permissions = OrganizationPermission.objects.filter(name__in=_names(rows))

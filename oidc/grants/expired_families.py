@@ -9,10 +9,9 @@ from oidc.grants.models import RefreshFamily
 
 
 def expire(application_id: UUID | None) -> None:
-    """Store that families have expired which have exceeded their application's current lifetimes.
+    """Expire the families of an application, or of the tenant if None, that have exceeded their lifetimes.
 
-    These are the families of the application or, if that is None, of the tenant. Otherwise a longer lifetime
-    would revive them.
+    Otherwise a longer lifetime would revive these families.
     """
     families = RefreshFamily.objects.filter(~lifetimes.are_kept(), ended_at=None, expires_at__gt=Now())
     if application_id is not None:

@@ -172,11 +172,11 @@ def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcom
     """
     if generation == family.generation and rotation.advance(family, entry):
         return Outcome.ROTATED, family
-    current_state = find(family.pk, client_id=family.application.client_id)
-    if current_state is None or not current_state.is_live:
+    found = find(family.pk, client_id=family.application.client_id)
+    if found is None or not found.is_live:
         return Outcome.REFUSED, family
-    current = current_state.row
-    if end_if_misused(current_state, generation) or generation == current.generation:
+    current = found.row
+    if end_if_misused(found, generation) or generation == current.generation:
         return Outcome.REFUSED, current
     log.write(entry)
     return Outcome.REPEATED, current

@@ -17,7 +17,7 @@ from oidc.grants.families import FoundFamily
 from oidc.grants.models import RefreshFamily
 
 _UNLIMITED: Final = -1
-# Columns that decide nothing but ``is_live`` and ``in_grace``, and those of users that no token has.
+# Columns that matter only to ``is_live`` and ``in_grace``, and columns of users that no token has.
 _NOT_READ: Final = (
     *("updated_at", "rotated_at", "idle_expires_at", "expires_at", "ended_at", "end_reason"),
     *token_columns.OF_USERS_NOT_WITH_FAMILIES,
@@ -34,7 +34,7 @@ class KnownApplication:
 
 
 def find_family(family_id: UUID, known: KnownApplication) -> Work[FoundFamily | None]:
-    """Return a family of the application. Its ``row.application`` is the known one.
+    """Return a family of the application, with the known application as its ``row.application``.
 
     Return None if there is no such family of this application, or if the application, its effective lifetimes
     or the secret have changed, or the secret has expired.
@@ -65,7 +65,7 @@ def _get_limit(seconds: int | None) -> int:
     return _UNLIMITED if seconds is None else seconds
 
 
-def _build(has_secret: Q) -> QuerySet[RefreshFamily]:
+def _build_query(has_secret: Q) -> QuerySet[RefreshFamily]:
     return (
         RefreshFamily.objects.filter(
             has_secret,
@@ -88,6 +88,6 @@ def _has_further_secret() -> Q:
     return Q(client_secrets.is_stored(uuid("secret_id"), text("digest"), application="application"))
 
 
-_WITHOUT_SECRET: Final = Select(lambda: _build(Q()))
-_WITH_FIRST_SECRET: Final = Select(lambda: _build(Q(application__secret_digest=text("digest"))))
-_WITH_FURTHER_SECRET: Final = Select(lambda: _build(_has_further_secret()))
+_WITHOUT_SECRET: Final = Select(lambda: _build_query(Q()))
+_WITH_FIRST_SECRET: Final = Select(lambda: _build_query(Q(application__secret_digest=text("digest"))))
+_WITH_FURTHER_SECRET: Final = Select(lambda: _build_query(_has_further_secret()))

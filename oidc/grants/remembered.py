@@ -10,8 +10,8 @@ from oidc.grants.models import RefreshFamily
 def end(user: User) -> None:
     """Stop counting the sessions and families of a user as those of a remembered browser.
 
-    They continue with one factor, which an organization that requires two does not accept. The browser in
-    which they began is not stored, so forgetting one browser has this effect on all of them.
+    The sessions continue with one factor, which an organization that requires two does not accept. It is not
+    stored in which browser a session began, so forgetting one browser has this effect on all sessions.
     """
     Session.objects.filter(user=user, remembered=True).update(remembered=False)
     RefreshFamily.objects.filter(user=user, remembered=True).update(remembered=False)
@@ -20,8 +20,8 @@ def end(user: User) -> None:
 def is_remembered(session_id: UUID) -> bool:
     """Return whether a session counts as that of a remembered browser, and lock its row for the transaction.
 
-    ``end`` changes the session first. So either this sees the change, or ``end`` waits and finds what the
-    transaction inserts.
+    ``end`` changes the session first. So either this function sees the change, or ``end`` waits and finds
+    what the transaction inserts.
     """
     session = Session.objects.select_for_update(no_key=True).filter(pk=session_id)
     return bool(session.values_list("remembered", flat=True).first())

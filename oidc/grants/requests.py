@@ -29,7 +29,7 @@ def _of_browser() -> QuerySet[AuthorizationRequest]:
 
 
 def get_unexpired() -> QuerySet[AuthorizationRequest]:
-    """Return the requests of the browser ``browser``, a parameter, with applications, the newest first."""
+    """Return the requests of a browser (the parameter ``browser``), with applications, newest first."""
     return _of_browser().filter(expires_at__gt=Now()).select_related("application")
 
 
@@ -90,7 +90,7 @@ def _delete_excess(browser: str) -> None:
 
 
 def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest | None:
-    """Return a pending request of this browser by its id, or the newest without an id.
+    """Return the pending request of this browser with an id or, without an id, the newest.
 
     If it is an administrator's trial, later audit entries of this HTTP request are marked as a trial's.
     """
@@ -156,7 +156,7 @@ def record_wish_declined(request: AuthorizationRequest) -> None:
 
 
 def record_cancelled(request: AuthorizationRequest) -> None:
-    """Record that the user does not sign in as the request demands. Resuming it returns the error."""
+    """Record that the user does not sign in as the request demands. Then ``resume`` returns the error."""
     AuthorizationRequest.objects.filter(pk=request.pk).update(cancelled_at=Now())
 
 

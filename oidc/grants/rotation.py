@@ -46,7 +46,7 @@ def _newest_if_free() -> QuerySet[RefreshFamily]:
 
 
 _ROTATE: Final = _rotate(_newest)
-# It never waits for the lock of a row, so it can be executed together with the rotations of other families.
+# This never waits for the lock of a row, so it can be executed together with rotations of other families.
 _ROTATE_IF_FREE: Final = _rotate(_newest_if_free)
 
 
@@ -56,14 +56,20 @@ def advance(family: RefreshFamily, entry: Entry) -> bool:
     Return false, with nothing written, if another request did so first or the family has ended or expired.
     """
     key_id = keyring.current_id()
-    return _ROTATE(_get_values(family, key_id), entry) and _note_next(family, key_id, entry)
+    is_rotated = _ROTATE(_get_values(family, key_id), entry)
+    if is_rotated:
+        _note_next(family, key_id, entry)
+    return is_rotated
 
 
 def advance_if_free(family: RefreshFamily, entry: Entry) -> Work[bool]:
     """Do what ``advance`` does, but return false, too, if another request is changing the family now."""
     key_id = keyring.current_id()
     outcome = yield _ROTATE_IF_FREE.call(_get_values(family, key_id), entry)
-    return bool(outcome.count) and _note_next(family, key_id, entry)
+    is_rotated = bool(outcome.count)
+    if is_rotated:
+        _note_next(family, key_id, entry)
+    return is_rotated
 
 
 def _get_values(family: RefreshFamily, key_id: str) -> dict[str, Any]:
@@ -75,8 +81,7 @@ def _get_values(family: RefreshFamily, key_id: str) -> dict[str, Any]:
     }
 
 
-def _note_next(family: RefreshFamily, key_id: str, entry: Entry) -> bool:
+def _note_next(family: RefreshFamily, key_id: str, entry: Entry) -> None:
     log.count(entry)
     family.generation += 1
     family.key_id = key_id
-    return True

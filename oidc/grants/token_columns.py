@@ -1,8 +1,9 @@
-"""What the token endpoint reads with a code or a refresh family: not all columns, but the signing keys.
+"""What the token endpoint reads with a code or a refresh family.
 
-With a family, it reads whether the family is live and in its grace period, by the clock of the database.
+The endpoint leaves out the columns that it does not need, and adds the ids of the signing keys. With a
+family, it also reads whether the family is live and in its grace period, by the clock of the database.
 
-psycopg caches statements of at most 4,096 characters. It would parse a longer one at each request.
+psycopg caches statements of at most 4,096 characters, and would parse a longer one at each request.
 """
 
 from datetime import timedelta

@@ -27,7 +27,7 @@ def get_algorithms() -> list[str]:
 
 
 def get_algorithms_and_level() -> tuple[list[str], int]:
-    """Return what ``get_algorithms`` does, and the highest level of the tenant's sign-ins, in one go."""
+    """Return what ``get_algorithms`` does, and the highest level of the tenant's sign-ins, in one query."""
     rows = _ALGORITHMS.all()
     active = {algorithm for algorithm, _ in rows} | {Algorithm.ES256.value}
     level = max((level for _, level in rows), default=1)

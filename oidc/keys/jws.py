@@ -28,8 +28,8 @@ class InvalidToken(Exception):
 class Parsed:
     """The parts of a token. Trust none of them before ``verify`` has returned.
 
-    Requests share one object, so its claims are read-only. It equals only itself, so it can be the key of a
-    cache, also of one that must not mix tenants.
+    Requests share one object, so its claims are read-only. An object equals only itself, so it can be the key
+    of a cache, also of one that must not mix tenants.
     """
 
     alg: str
@@ -62,7 +62,7 @@ def decode(text: str) -> bytes:
 
 
 def sign(claims: dict[str, Any], *, typ: str, kid: str, algorithm: str, key: Any) -> str:
-    """Return the compact JWS of a claim set. The key is one of the algorithm's."""
+    """Return the compact JWS of a claim set. The key must be one for this algorithm."""
     header = {"alg": algorithm, "typ": typ, "kid": kid}
     signing_input = f"{encode(orjson.dumps(header))}.{encode(orjson.dumps(claims))}"
     signature = SIGNERS[algorithm].sign(key, signing_input.encode())
@@ -80,7 +80,7 @@ def parse(token: str) -> Parsed:
         raise InvalidToken("not a compact JWS")
     signing_input, _, signature = token.rpartition(".")
     header_text, _, payload_text = signing_input.partition(".")
-    header, claims = _object(header_text), _object(payload_text)
+    header, claims = _parse_object(header_text), _parse_object(payload_text)
     alg, kid, typ = header.get("alg"), header.get("kid"), header.get("typ")
     if not isinstance(alg, str) or alg not in SIGNERS or "crit" in header:
         raise InvalidToken("not signed with a known algorithm")
@@ -89,7 +89,7 @@ def parse(token: str) -> Parsed:
     return Parsed(alg, kid, typ, MappingProxyType(claims), signing_input.encode(), decode(signature))
 
 
-def _object(text: str) -> dict[str, Any]:
+def _parse_object(text: str) -> dict[str, Any]:
     try:
         value = orjson.loads(decode(text))
     except orjson.JSONDecodeError:

@@ -35,7 +35,7 @@ def retire(algorithm: str) -> SigningKey:
     """Make the active key of an algorithm a previous one, without a successor, and return it.
 
     The key stays in the key set, because the tokens it signed are still valid. The next key of the algorithm,
-    which has signed nothing, is deleted. The first key of a later time is a new one.
+    which has signed nothing, is deleted. If the algorithm is used again later, it gets a new key.
 
     Raises:
         CannotRetire: the algorithm is ES256 or the tenant's default, something names it, or it has no key.
@@ -46,8 +46,8 @@ def retire(algorithm: str) -> SigningKey:
     if key is None:
         raise CannotRetire("has no active key: it was retired already, or never had one")
     _check_unused(key)
-    for waiting in SigningKey.objects.next().filter(algorithm=algorithm):
-        services.remove(waiting)
+    for next_key in SigningKey.objects.next().filter(algorithm=algorithm):
+        services.remove(next_key)
     key.status = SigningKey.Status.PREVIOUS
     key.retired_at = key.updated_at = timezone.now()
     key.save(update_fields=["status", "retired_at", "updated_at"])

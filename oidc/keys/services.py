@@ -69,7 +69,7 @@ def get_default_algorithm() -> str:
 def prepare(algorithm: str = "") -> SigningKey:
     """Publish the key that the next rotation of an algorithm activates, and return it.
 
-    There is at most one: a second call returns the same key. Without an algorithm, it is the default one.
+    There is at most one: a second call returns the same key. An empty algorithm means the default one.
 
     Raises:
         UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
@@ -95,7 +95,7 @@ def rotate(algorithm: str = "") -> SigningKey:
     """Retire the active key of an algorithm and return its successor: the next key, or else a new one.
 
     The retired key stays in the key set, because the tokens it signed are still valid. If the algorithm has
-    no active key, its first one becomes active. Without an algorithm, it is the default one.
+    no active key, its first one becomes active. An empty algorithm means the default one.
 
     Raises:
         NextKeyCannotBeDecrypted: the private key of the next key cannot be decrypted.
@@ -116,12 +116,12 @@ def _rotate(algorithm: str, new: SigningKey | None) -> SigningKey | None:
         return None
     if key is not new and not signing.can_decrypt(key):
         raise NextKeyCannotBeDecrypted
-    was_default = not SigningKey.objects.default().exclude(algorithm=algorithm).exists()
+    is_default = not SigningKey.objects.default().exclude(algorithm=algorithm).exists()
     now = timezone.now()
     SigningKey.objects.active().filter(algorithm=algorithm).update(
         status=SigningKey.Status.PREVIOUS, retired_at=now, updated_at=now
     )
-    _activate(key, is_default=was_default)
+    _activate(key, is_default=is_default)
     log.record(Event.SIGNING_KEY_ROTATE, kid=key.pk, algorithm=algorithm)
     return key
 
@@ -150,7 +150,7 @@ def _activate_first(new: SigningKey) -> None:
 def hold(algorithm: str) -> None:
     """Keep the active key of an algorithm from being retired until the transaction ends.
 
-    Call it in the transaction that stores who names the algorithm, before it locks a row of its own.
+    Call it in the transaction that stores the algorithm's name, before the transaction locks other rows.
 
     Raises:
         JustRetired: the algorithm has no active key any more.
@@ -210,7 +210,7 @@ def lock_keys() -> None:
 
 
 def _generate(algorithm: str) -> SigningKey:
-    """Return an unsaved key. Nodes of 0.1.3 know only ES256 and would fail with another key, so none serves.
+    """Return an unsaved key: for ES256 alone while a node of 0.1.3 serves, because it knows nothing else.
 
     Raises:
         UpgradeInProgress: a node of an older release serves.

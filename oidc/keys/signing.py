@@ -54,7 +54,7 @@ def generate(algorithm: str = Algorithm.ES256) -> SigningKey:
 
 
 def can_decrypt(key: SigningKey) -> bool:
-    """Tell whether a key of ENCRYPTION_KEYS decrypts the private key."""
+    """Return whether a key of ENCRYPTION_KEYS decrypts the private key."""
     try:
         _decrypt(key, str(key.tenant_id))
     except keyring.UnknownKey:
@@ -96,7 +96,7 @@ def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
 def verify(token: str, *, typ: str) -> Parsed:
     """Return the parts of a token of this type that a key of the active tenant signed.
 
-    It does **not** check that the key still exists, because keys and results are cached, nor any claim.
+    It checks no claim, and does **not** check that the key still exists, because keys and results are cached.
     Callers include ``SigningKey.objects.filter(pk=kid)`` in their next query.
 
     Raises:

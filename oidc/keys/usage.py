@@ -2,13 +2,14 @@
 
 Tokens have no rows, so ``SigningKeyUsage`` holds the full hours in which tokens of a key expire. A process
 writes the hour of an expiry before it first signs a token with that expiry or a later one: once an hour, and
-again for a longer lifetime. Rounding up to the full hour makes one row cover all requests of an hour, and
-unlike the longest lifetime that the tenant allows it does not keep a key of one-hour tokens for 30 days.
+again for a longer lifetime. Because expiries are rounded up to the full hour, one row covers all requests of
+an hour. The longest lifetime that the tenant allows is no substitute: with it, a key of one-hour tokens would
+be kept for 30 days.
 
 No token is signed with a key that somebody saw unused and deleted. ``record`` writes only for an active key,
-and locks the key's row while it does (``FOR SHARE``; SQLite has one writer at a time). A rotation changes
-that row: it waits for a ``record`` that has begun, and a later ``record`` finds the successor. So the hours
-of a key are final when its rotation commits, and a key that is active cannot be deleted.
+and locks the key's row while it writes (``FOR SHARE``; SQLite has one writer at a time). A rotation changes
+that row: the rotation waits for a ``record`` that has begun, and a later ``record`` finds the successor. So
+the hours of a key are final when its rotation commits, and a key that is active cannot be deleted.
 """
 
 from datetime import UTC, datetime
@@ -57,7 +58,7 @@ class _Insert(Statement[Prepared]):
         return Prepared(statement, parameters, database)
 
     def __call__(self, expires_at: datetime, algorithm: str) -> UUID | None:
-        """Insert the row, or touch the one that is there. Return the id of the key.
+        """Insert the row, or update the existing one. Return the id of the key.
 
         Return None if the key was retired while the statement waited for it.
         """
@@ -85,8 +86,8 @@ _recorded: Final[dict[tuple[str, UUID], int]] = {}
 def record(key_id: UUID | None, *, exp: int, algorithm: str = "") -> UUID:
     """Record that an active key signs tokens with this ``exp``, and return the id of the key to sign with.
 
-    It is the given one unless that was retired: then it is the active key of the algorithm or, without an
-    algorithm, the default key. Call it before signing, outside any transaction.
+    That key is ``key_id``. If ``key_id`` is None or was retired, it is the active key of the algorithm or,
+    without an algorithm, the default key. Call it before signing, outside any transaction.
 
     Raises:
         SigningKey.DoesNotExist: the tenant has no such key.
@@ -95,7 +96,7 @@ def record(key_id: UUID | None, *, exp: int, algorithm: str = "") -> UUID:
     tenant_id = tenancy.active_id()
     if key_id is not None and exp <= _recorded.get((tenant_id, key_id), 0):
         return key_id
-    hour = -(-exp // _HOUR) * _HOUR
+    hour = -(-exp // _HOUR) * _HOUR  # rounded up
     insert = _insert_for_algorithm if algorithm else _insert_for_default
     for _ in range(_ATTEMPTS):
         active = insert(datetime.fromtimestamp(hour, tz=UTC), algorithm)

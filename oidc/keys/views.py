@@ -32,7 +32,7 @@ def get_key_set() -> Answer:
         kept = _encode(keys)
         if len(_kept) >= _MOST:
             _kept.clear()
-        # Not by the ids that were read before, because the keys may have changed since.
+        # Not by the ids of the first query, because the keys may have changed since.
         _kept[tenant_id, *(key.pk for key in keys)] = kept
     return kept
 

@@ -16,7 +16,7 @@ def find_least(values: Sequence[str]) -> int | None:
 def get_value(session: Session, requested: Sequence[str]) -> str:
     """Return the value for a session: the first requested one that it satisfies, else that of its level.
 
-    It is empty in a tenant without second factors. A requested value is returned as it was spelled.
+    The value is empty in a tenant without second factors. A requested value is returned as it was spelled.
     """
     if session.highest_level <= Level.ONE:
         return ""

@@ -53,16 +53,16 @@ class Principal:
 
 
 def authenticate(token: str, *, with_names: bool = False) -> Principal:
-    """Do the work of ``find_principal``."""
+    """Return what ``find_principal`` returns, for one request by itself."""
     return together.do(find_principal(token, with_names=with_names))
 
 
 def find_principal(token: str, *, with_names: bool = False) -> Work[Principal]:
     """Return the user and application of an access token of the active tenant, in one query.
 
-    The order of checks: signature, expiry, application, user, family or session, revoked id; then, for
-    a third-party application, audience and consent. ``with_names`` also reads the name and type of the
-    application, the row of the tenant, and how strong the sign-in was.
+    The order of checks: signature, times and issuer, signing key, application, user, family or session,
+    revoked id; then, for a third-party application, audience and consent. ``with_names`` also reads the name
+    and type of the application, the row of the tenant, and how strong the sign-in was.
 
     Raises:
         InvalidBearer: a check failed, or the token is an application's own.

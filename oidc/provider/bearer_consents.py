@@ -1,6 +1,6 @@
-"""The queries for the consent on which a third-party application's token depends.
+"""Subqueries for the consent on which a third-party application's token depends.
 
-They are subqueries of the query for the token's user.
+They are part of the query for the token's user (see ``bearer_queries``).
 """
 
 from django.db.models import OuterRef, Q, QuerySet

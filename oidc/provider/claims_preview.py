@@ -24,7 +24,7 @@ from oidc.provider.grant_context import GrantContext
 Explained = dict[str, dict[str, Any]]
 
 _NO_KEY: Final = UUID(int=0)  # nothing is signed
-# These differ in each token.
+# The claims that differ in each token.
 _OF_ONE_TOKEN: Final = ("iat", "exp", "jti")
 
 
@@ -105,7 +105,7 @@ def _build_context(
 
 
 def _is_accepted(context: GrantContext) -> bool:
-    """Tell whether userinfo accepts the access token."""
+    """Return whether userinfo accepts the access token."""
     audience = context.target.audience
     return not context.application.is_third_party or tenancy.active().issuer in (
         audience if isinstance(audience, list) else [audience]

@@ -64,7 +64,7 @@ def find(client_id: str) -> Client | None:
 
 
 def is_well_formed(client_id: str) -> bool:
-    """Tell whether a client can have this id."""
+    """Return whether a client can have this id."""
     return client_id.isascii() and client_id.isprintable()
 
 
@@ -84,14 +84,14 @@ def authenticate(authorization: str | None, parameters: Mapping[str, str]) -> Cl
 
 
 def is_authentic(client: Client, credentials: Credentials) -> bool:
-    """Tell whether the credentials are valid for the client. A public client needs no secret."""
+    """Return whether the credentials are valid for the client. A public client needs no secret."""
     if not is_proof_needed(client, credentials):
         return True
     return applications.is_valid_secret(client.application, credentials.secret)
 
 
 def is_proof_needed(client: Client, credentials: Credentials) -> bool:
-    """Tell whether the secret must be valid: the client is confidential, or a secret was sent."""
+    """Return whether the secret must be valid: the client is confidential, or a secret was sent."""
     return client.application.must_present_secret or bool(credentials.secret)
 
 

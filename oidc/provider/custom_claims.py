@@ -62,7 +62,7 @@ def build(
 
 
 def _is_released(source: Any, scopes: Collection[str] | None) -> bool:
-    """Tell whether an application may get a source. A third party gets only what the consent page named."""
+    """Return whether an application may get a source. A third party gets only what the consent page named."""
     if scopes is None or isinstance(source, dict) or source in _PUBLIC:
         return True
     if source.startswith(_PRIVATE):

@@ -76,7 +76,7 @@ _ENDPOINTS: Final = {
 
 def get_addresses() -> dict[str, str]:
     """Return the addresses of the tenant's endpoints, by their names in the document."""
-    issuer, prefix = tenancy.active().issuer, get_script_prefix()  # which the operators' site does not have
+    issuer, prefix = tenancy.active().issuer, get_script_prefix()  # not the tenant's on the operators' site
     return {name: f"{issuer}/{reverse(route).removeprefix(prefix)}" for name, route in _ENDPOINTS.items()}
 
 

@@ -84,7 +84,7 @@ class Unanswerable(Exception):
 
 
 class UnknownRedirectUri(Unanswerable):
-    """The redirect URI is not one of the application's, which only a development start shows."""
+    """The redirect URI is not registered. The page says which ones are, but only in development."""
 
     def __init__(self, *, sent: str, registered: list[str], application_id: str) -> None:
         self.sent = sent

@@ -24,7 +24,7 @@ def get_consent(application: Application, grant: AuthorizationCode | RefreshFami
 
 
 def _belongs_to(consent: GrantedConsent, grant: AuthorizationCode | RefreshFamily) -> bool:
-    """Tell whether the grant was issued under this consent, not under an earlier one."""
+    """Return whether the grant was issued under this consent, not under an earlier one."""
     if grant.consent_id is None:
         # Issued by release 0.1.0, or while the application was first-party.
         return consent.created_at <= grant.created_at

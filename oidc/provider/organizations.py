@@ -15,7 +15,7 @@ def get_userinfo_claims(
 ) -> dict[str, Any]:
     """Return the organization claims among ``names``, and those about the organization of the token.
 
-    ``organization_is_admin`` tells whether the user is an administrator; the names of roles do not. An
+    ``organization_is_admin`` says whether the user is an administrator; the names of roles do not. An
     organization that the user has left is omitted.
     """
     if token_organization is None and _NAMES.isdisjoint(names):

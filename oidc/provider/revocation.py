@@ -35,7 +35,7 @@ def authenticate_client(authorization: str | None, parameters: Mapping[str, str]
 def revoke(token: str, application: Application) -> None:
     """Revoke an access token or the family of a refresh token, if it was issued to the application.
 
-    ``token_type_hint`` is not read (RFC 7009 section 2.1 allows that): the two have different formats.
+    ``token_type_hint`` is not read (RFC 7009 section 2.1 allows that): the types have different formats.
     """
     refresh_token = families.parse_token(token)
     if refresh_token is not None:

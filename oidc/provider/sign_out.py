@@ -52,13 +52,13 @@ class SignOut:
         return f"{self.target}{separator}{urlencode({'state': self.parameters['state']})}"
 
     def is_hint_for(self, session: Session) -> bool:
-        """Tell whether the hint names this session and its user."""
+        """Return whether the hint names this session and its user."""
         if self.hint is None:
             return False
         return (self.hint.subject, self.hint.session_id) == (str(session.user_id), str(session.pk))
 
     def is_silent(self, session: Session) -> bool:
-        """Tell whether the session ends without a confirmation.
+        """Return whether the session ends without a confirmation.
 
         A third party must not end the session that all applications share with a single request.
         """
@@ -66,7 +66,7 @@ class SignOut:
         return self.is_hint_for(session) and application is not None and not application.is_third_party
 
     def may_redirect_after(self, session: Session) -> bool:
-        """Tell whether the browser may be redirected: a matching hint or a ``client_id`` names the client."""
+        """Return whether a matching hint or a ``client_id`` names the client to which a redirect may lead."""
         return self.is_hint_for(session) or bool(self.parameters["client_id"])
 
 
@@ -141,7 +141,7 @@ def _is_target_allowed(sign_out: SignOut) -> bool:
 
 
 def _is_registered(target: str, application: Application) -> bool:
-    """Tell whether a target is registered or, if none is, has the origin of a redirect URI."""
+    """Return whether a target is registered or, if none is, has the origin of a redirect URI."""
     if application.post_logout_redirect_uris:
         return target in application.post_logout_redirect_uris
     # The state, which is appended at the end, would become part of a fragment.
@@ -150,7 +150,7 @@ def _is_registered(target: str, application: Application) -> bool:
 
 
 def _is_registered_by_any(target: str) -> bool:
-    """Tell whether any application has registered this target, for requests that name no client."""
+    """Return whether any application has registered this target, for requests that name no client."""
     origin = redirect_uris.get_origin(target)
     applications = Application.objects.with_origin(origin) if origin else ()
     return any(target in application.post_logout_redirect_uris for application in applications)

@@ -28,8 +28,8 @@ UNKNOWN: Final = "The {} is unknown, or not for this client."
 class Basis:
     """The rows on which the target of an application's own token depends.
 
-    The application's roles grant the scopes ``names`` of this resource, and no others: of any resource or, if
-    ``is_of_resource``, of this one.
+    The application's roles grant the scopes ``names`` of this resource, and no other scope of it. Unless
+    ``is_of_resource``, they grant no scope of another resource either.
     """
 
     resource_id: UUID

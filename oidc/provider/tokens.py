@@ -19,7 +19,7 @@ ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105 - a media type
 ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
 USERINFO_TYPE: Final = "userinfo+jwt"
 # In tokens of third-party applications: the consent that they depend on, and a keyed hash of the user's
-# epoch, which changes with the password and ends them (decision N2).
+# epoch. A change of the password changes the epoch, and so ends these tokens (decision N2).
 CONSENT: Final = "consent_id"
 EPOCH: Final = "epoch_hash"
 _PLAIN_EPOCH: Final = "user_epoch"
@@ -87,7 +87,7 @@ def read_access_token(token: str) -> Parsed:
 
 
 def has_current_epoch(claims: Mapping[str, Any], user: User) -> bool:
-    """Tell whether a third party's token was issued after the user's last change of password.
+    """Return whether a third party's token was issued after the user's last change of password.
 
     A token of release 0.1.0, or of an application that was first-party, has no epoch and counts as
     current. A token of release 0.1.1 has the epoch itself.
@@ -129,7 +129,7 @@ def build_id_token(context: GrantContext, access_token: str) -> str:
 
 
 def build_userinfo_token(body: dict[str, Any], *, client_id: str, algorithm: str) -> str:
-    """Return signed userinfo (OpenID Connect Core 5.3.2). Its type tells it from an ID token.
+    """Return signed userinfo (OpenID Connect Core 5.3.2). Its type differs from that of an ID token.
 
     Raises:
         SigningKey.DoesNotExist: the tenant has no active key of this algorithm.

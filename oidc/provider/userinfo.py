@@ -23,7 +23,7 @@ def build(principal: Principal) -> dict[str, Any]:
     if principal.has_old_profile:
         names = claims.without_new_profile(names)
     facts = ClaimFacts(principal.user, ids.parse(str(principal.claims.get("organization_id"))))
-    told = released_claims.get_for_userinfo(
+    released = released_claims.get_for_userinfo(
         facts,
         names,
         custom=principal.custom_claims,
@@ -34,4 +34,4 @@ def build(principal: Principal) -> dict[str, Any]:
         ),
     )
     custom_claims.record_omissions(principal.application_id, facts.omitted)
-    return told
+    return released

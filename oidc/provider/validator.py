@@ -141,7 +141,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
         return []
 
     def is_pkce_required(self, client_id: str, request: Request) -> bool:
-        """Tell whether the client must use PKCE, as SPA and native applications (RFC 9700 section 2.1.1)."""
+        """Return whether the client must use PKCE, as SPA and native applications must (RFC 9700 2.1.1)."""
         application: Application = request.client
         return application.must_use_pkce
 

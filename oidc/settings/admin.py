@@ -1,4 +1,4 @@
-"""The operators' page of the settings of OpenID Connect. It shows those that have an effect."""
+"""The operators' page of the settings of OpenID Connect. It shows the settings that have an effect."""
 
 from typing import Any
 

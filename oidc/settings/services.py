@@ -39,7 +39,7 @@ def is_acr_value(value: str) -> bool:
 def hold_acr_value(value: str) -> bool:
     """Return whether a value of ``acr`` is known. If it is an alias, it stays until the transaction ends.
 
-    Call it in the transaction that stores the requirement, before that locks a row of its own.
+    Call it in the transaction that stores the requirement, before the transaction locks other rows.
     """
     if value in ACR.values():
         return True

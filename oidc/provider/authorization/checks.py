@@ -1,7 +1,7 @@
 """The checks of an authorization request. ``CHECKS`` has all of them in their order.
 
-The first three determine whether the response may go to the redirect URI. oauthlib calls them and the others
-(see ``engine``). The checks that oauthlib makes itself come last, and repeat some of these.
+The first three determine whether the response may go to the redirect URI. ``engine`` calls the first check,
+and has oauthlib call the others. The checks that oauthlib makes itself come last, and repeat some of these.
 """
 
 import re
@@ -45,7 +45,7 @@ class SentRequest:
     """An authorization request as it was sent.
 
     ``too_long`` is the name of a parameter that was removed because of its length. ``known`` is an
-    application that was read before. It is not read again if ``client_id`` names it. ``is_trial`` says that
+    application that was read before, and is not read again if ``client_id`` names it. ``is_trial`` says that
     the operators' site has made the request (see ``oidc.provider.trial``).
     """
 

@@ -17,8 +17,8 @@ _NONE: Final = Demands()
 def find(authorization: Authorization) -> Demands:
     """Return the demands and wishes of a request, by their reasons.
 
-    Without any value of ``acr`` there is none, and nothing is read. A demanded value that is no longer known
-    cannot be met.
+    A request without any value of ``acr`` has none, and nothing is read. A demanded value that is no longer
+    known counts as the highest level.
     """
     required, essential = authorization.application.required_acr, authorization.essential_acr_values
     if not authorization.acr_values:
@@ -50,7 +50,7 @@ def must_step_up(
 
 
 def is_answered(pending: AuthorizationRequest | None) -> bool:
-    """Return whether the user has signed in for a request, or has no further factor or declined to use it."""
+    """Return whether the user has signed in for a request, or continues without a further factor."""
     return pending is not None and bool(pending.signed_in_at or pending.wish_declined_at)
 
 

@@ -78,7 +78,7 @@ def validate(
 
 
 def validate_stored(pending: AuthorizationRequest) -> Authorization:
-    """Return a pending request, validated again. If the client can be told of an error, the request ends.
+    """Return a pending request, validated again. If an error can be sent to the client, the request ends.
 
     Raises:
         Unanswerable: the application changed, and its redirect URI is no longer registered.
@@ -137,7 +137,8 @@ def _build_authorization(request: ClientRequest) -> Authorization:
 def _get_acr_values(request: ClientRequest, document: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return the values of ``acr``: all of them in order, those that are demanded, and the wishes.
 
-    The value that the application requires is the last. Its default values count if the request has none.
+    The value that the application requires is the last. If the request has no values, the application's
+    default values count.
     """
     application = request.application
     sent, claimed = request.sent["acr_values"].split(), claims_request.get_acr_values(document)

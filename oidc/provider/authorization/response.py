@@ -51,5 +51,5 @@ def build(redirect_uri: str, mode: str, state: str | None, parameters: dict[str,
 
 
 def is_possible(mode: str, redirect_uri: str) -> bool:
-    """Tell whether a redirect URI can get a response in this mode. A private scheme gets no forms."""
+    """Return whether a redirect URI can get a response in this mode. A private scheme gets no forms."""
     return mode != FORM_POST or redirect_uri.startswith(("https:", "http:"))

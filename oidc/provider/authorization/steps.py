@@ -85,7 +85,7 @@ def get_refusal(authorization: Authorization, session: Session | None, step: Ste
 
 
 def names_other_user(authorization: Authorization, session: Session) -> bool:
-    """Return whether a pending request names another user than that of the session, or a forged one."""
+    """Return whether a pending request names another user than that of the session, or has a forged hint."""
     return _get_step_for_other_user(authorization, session, signed_in=False, is_pending=True) is not None
 
 
@@ -219,14 +219,14 @@ def _must_consent(
 
 
 def _must_confirm(authorization: Authorization, pending: AuthorizationRequest | None) -> bool:
-    """Tell whether the user still has to see a page in this request."""
+    """Return whether the user still has to see a page in this request."""
     if pending and (pending.signed_in_at or pending.account_chosen_at or pending.consented_at):
         return False
     return is_client_unproven(authorization)
 
 
 def is_client_unproven(authorization: Authorization) -> bool:
-    """Tell whether another program than the application could receive the code.
+    """Return whether another program than the application could receive the code.
 
     RFC 8252 section 8.6: such a request must not be processed without the user (decision N9).
     """

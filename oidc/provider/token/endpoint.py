@@ -5,7 +5,7 @@ oauthlib makes its own checks: that a code or refresh token was sent, and that t
 the challenge.
 
 When a request for client credentials or a refresh has passed all steps, ``make_plan`` keeps what was decided.
-``repeat`` answers the next request like it by this plan (see ``plans`` and ``refresh_plans``). All other
+``repeat`` answers later requests like this one by the plan (see ``plans`` and ``refresh_plans``). All other
 requests pass all steps.
 """
 

@@ -1,4 +1,4 @@
-"""Runs the three middle steps of a token request (see ``endpoint``) by oauthlib.
+"""Runs the three middle steps of a token request (see ``endpoint``) through oauthlib.
 
 oauthlib has a class for each grant, which calls the hooks of ``Validator`` in the order of the RFC.
 """
@@ -27,7 +27,7 @@ def run(request: TokenRequest) -> Granted:
     try:
         return _run(request)
     except SigningKey.DoesNotExist:
-        # Nothing was granted. The signing key was deleted before it could sign.
+        # The signing key was deleted before it could sign. Nothing was granted, so the steps can run again.
         return _run(request)
 
 

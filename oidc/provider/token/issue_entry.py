@@ -28,8 +28,6 @@ def _id_token_facts(context: GrantContext) -> dict[str, object]:
     if context.id_token_exp is None:
         return {}
     facts: dict[str, object] = {"id_token_exp": context.id_token_exp}
-    return (
-        facts
-        if context.id_token_key_id == context.key_id
-        else facts | {"id_token_kid": context.id_token_key_id}
-    )
+    if context.id_token_key_id != context.key_id:
+        facts["id_token_kid"] = context.id_token_key_id
+    return facts

@@ -35,7 +35,7 @@ class Condition:
 
 
 def build(client: Client, context: GrantContext, secret: StoredSecret) -> Condition | None:
-    """Return the condition for the token of a client, or None if it depends on more than is compared."""
+    """Return the condition for a client's token, or None if the token depends on more than it compares."""
     target = context.target
     if target.organization_id is not None or (target.basis is None and client.has_roles):
         return None

@@ -7,8 +7,8 @@ signing key, the resource and the scopes that the application's roles grant are 
 compares the time at which the secret expires with its own clock. If anything differs, nothing is written,
 the plan is deleted, and the request passes all steps. So no refusal follows from a plan.
 
-Tokens for an organization have no plan. Neither has a request without a resource, if the application has
-scopes of several, nor a client whose token or scopes are large, so that no tenant can fill the memory.
+A request for an organization has no plan, nor has one without a resource if the application has scopes of
+several resources. So that no tenant can fill the memory, neither has one whose token or scopes are large.
 """
 
 import sys

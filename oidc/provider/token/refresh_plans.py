@@ -1,6 +1,6 @@
 """Plans for refreshes: what was decided about the request and its client, for the next one like it.
 
-A plan is made when a refresh has passed all steps (see ``endpoint``). It is used for a request of the same
+A plan is made when a refresh has passed all steps (see ``endpoint``), and used for a request of the same
 tenant with the same bytes, except the secret, whose digest must be the same, and the refresh token. The
 statement that reads the family proves the plan: it finds the family only if the application and its secret
 are as they were. What the family grants now is decided by the functions of the last step, as without a plan.
@@ -69,8 +69,8 @@ def add(sent: SentRequest, granted: Granted) -> None:
         return
     client = granted.repeatable.client
     request, application = client.request, client.client.application
-    is_read = sent.refresh_token == request["refresh_token"] and sent.client_id == application.client_id
-    if not is_read or client.is_proven != bool(sent.secret) or not _is_small(application):
+    is_same = sent.refresh_token == request["refresh_token"] and sent.client_id == application.client_id
+    if not is_same or client.is_proven != bool(sent.secret) or not _is_small(application):
         return
     secret = client_secrets.find(application, sent.secret) if sent.secret else None
     digest = client_secrets.digest(sent.secret) if sent.secret else plan_store.NO_SECRET

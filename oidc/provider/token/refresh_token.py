@@ -72,7 +72,7 @@ def find_live_token(client: AuthenticatedClient) -> FoundToken:
 
 
 def handle(client: AuthenticatedClient) -> Granted:
-    """Rotate the family. A retry within the grace gets the newest token again; a replay ends the family.
+    """Rotate the family. A retry in the grace period gets the newest token again; a replay ends the family.
 
     Raises:
         InvalidGrant: the token was replayed or is no longer valid, the user may not use the application,
@@ -97,7 +97,7 @@ def handle(client: AuthenticatedClient) -> Granted:
 def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Work[Granted | None]:
     """Rotate the family if its newest token was presented. Return None, with nothing written, otherwise.
 
-    It does not wait for another request that is changing the family.
+    This never waits for another request that is changing the family.
 
     Raises:
         errors.OAuthError: as ``handle``. Nothing was written.

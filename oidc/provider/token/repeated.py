@@ -1,4 +1,4 @@
-"""Token requests as they were sent, which issuing plans compare byte by byte (see ``plans``)."""
+"""Token requests as they were sent, byte by byte, for ``plans`` and ``refresh_plans``."""
 
 import base64
 import re
@@ -23,8 +23,8 @@ class SentRequest:
     """A token request by its bytes and its credentials, which are not checked yet.
 
     ``form`` has the method of authentication and the body, without the secret and the refresh token. Two
-    requests of a tenant with the same ``form`` and ``client_id`` differ in these two alone. They are empty if
-    they were not sent; only a refresh may have no secret.
+    requests of a tenant with the same ``form`` and ``client_id`` differ in these two alone. A secret or token
+    that was not sent is empty; only a refresh may have no secret.
     """
 
     form: bytes
@@ -50,7 +50,7 @@ class _Unreadable:
 
 
 def read(environ: dict[str, Any]) -> SentRequest | None:
-    """Return a request that a plan may answer, or None for one that is unusual. Its body can be read again.
+    """Return a request that a plan may answer, or None for an unusual one. The body can be read again.
 
     ``environ`` is that of WSGI.
     """

@@ -64,7 +64,7 @@ class Repeatable:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What a token request is granted. It is stored; the tokens are not built yet.
+    """What a token request is granted. The grant is stored; the tokens are not built yet.
 
     ``repeatable`` is set if a request like this one may be answered by an issuing plan (see ``plans``).
     """

@@ -1,8 +1,8 @@
 """Beginning and finishing a trial of the sign-in to an application.
 
 A trial is stored with ``shown_once``, encrypted, for ten minutes. Only the administrator's session that began
-it can read it, for the same tenant and application. It is deleted when the browser returns. The authorization
-request of a trial is a pending request with ``is_test``.
+a trial can read it, for the same tenant and application. A trial is deleted when the browser returns. The
+authorization request of a trial is a pending request with ``is_test``.
 """
 
 import secrets
@@ -172,7 +172,7 @@ def _redeem(application: Application, answer: Answer, known: TrialSecrets, recei
 
 
 def _take(application: Application, viewer: Viewer, state: str) -> TrialSecrets | None:
-    """Delete and return the secrets of a trial, unless the state is wrong."""
+    """Delete the trial that a state names, and return its secrets, or None if the state is wrong."""
     parts = state.split(".")
     trial = ids.parse(parts[0])
     if len(parts) != _PARTS or trial is None:

@@ -143,9 +143,9 @@ def _issue_code(
 
 
 def _find_consent_id(authorization: Authorization, session: Session) -> UUID | None:
-    """Return the consent of a third-party application's code.
+    """Return the id of the consent on which a third-party application's code depends.
 
-    It is None if the user has just revoked the consent. The token endpoint will refuse the code.
+    Return None if the user has just revoked the consent: the token endpoint will refuse the code.
     """
     if not authorization.application.is_third_party:
         return None
