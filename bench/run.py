@@ -138,7 +138,9 @@ class Benchmark:
         peer_rows: dict[str, dict[str, Any]] = {count: {} for count in peers}
         for row in self.rows:
             rows[row.name] = self._row(label, row, target)
-            for count, peer in peers.items() if not row.compared_with else ():
+            if row.compared_with:
+                continue
+            for count, peer in peers.items():
                 peer_label = f"{label}, other provider, processes: {count}"
                 peer_rows[count][row.name] = self._row(peer_label, row, peer)
         return {"limits": limits, "rows": rows, "peer": peer_rows}
