@@ -79,8 +79,8 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
 def _get_origin(notice: Notice) -> dict[str, str]:
     """Return when and where it was done, in the active language.
 
-    Browser and address are left out if another person did it: an administrator, an application, or the
-    person who has proven that the user's address is theirs.
+    Browser and address are left out if an administrator, an application, or the person who proved to own
+    the user's address did it.
     """
     now = timezone.now().astimezone(UTC)
     words = {"time": f"{formats.date_format(now, 'j M Y, H:i')} UTC"}

@@ -25,6 +25,6 @@ def find_identifier(session: Session, pending: Pending, experience: SignInExperi
 
 
 def is_identifier_of(user: User, typed: str) -> bool:
-    """Return whether the text is the user's username, email or phone, however it is written."""
+    """Return whether the text is the user's username, email or phone, in any spelling."""
     kind, key = identifiers.parse(typed)
     return bool(getattr(user, f"{kind}_key") == key)

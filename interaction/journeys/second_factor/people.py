@@ -70,10 +70,10 @@ def find_used_channels(
 
 
 def find_mailbox_of_accounts(user: User, policy: Policy, emails: Iterable[str]) -> frozenset[Kind]:
-    """Return the email if it is that of an account elsewhere, and the user has another second factor.
+    """Return the email if an account elsewhere has the same, and the user has another second factor.
 
-    A person who controls the mailbox often controls such an account. Then a code there proves nothing else.
-    ``emails`` are those of the accounts.
+    A person who controls the mailbox often controls such an account, so a code to the mailbox proves nothing
+    else. ``emails`` are those of the accounts.
     """
     used = frozenset({Kind.EMAIL})
     if FactorType.EMAIL_CODE not in policy.factors or user.email_key not in {*map(identifiers.fold, emails)}:

@@ -1,4 +1,4 @@
-"""A recovery code of an administrator as the first factor of a user who has no other one."""
+"""A recovery code from an administrator, as the first factor of a user who has no other one."""
 
 from audit import log
 from audit.events import Event
@@ -31,9 +31,9 @@ def has_other_way(user: User) -> bool:
 def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
     """Use a recovery code as the first factor. The user then has to set up a new factor.
 
-    That is for users without a password, an address and a linked account. Others prove their first factor
-    before they use the code: see ``verifying.redeem_recovery_code``. Wrong codes lock no user, because every
-    client can send them. The code has 80 bits.
+    Only users without a password, an address and a linked account can do this. Others prove their first
+    factor before they use the code: see ``verifying.redeem_recovery_code``. Wrong codes lock no user, because
+    every client can send them. A code has 80 bits, so it cannot be guessed.
 
     Raises:
         FactorNotAllowed: the tenant has no factor that can be set up.

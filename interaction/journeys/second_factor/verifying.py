@@ -61,7 +61,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
         step.count_try()
         raise
     if factor is FactorType.BACKUP_CODE and isinstance(result, SignInResult):
-        return backup.lead_on(result, visit) if backup.should_offer(result.session) else result
+        return backup.redirect_to_codes(result, visit) if backup.should_offer(result.session) else result
     return result
 
 
@@ -78,7 +78,7 @@ def can_recover(step: Step) -> bool:
 
 
 def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
-    """Use a recovery code of an administrator. The user then has to set up a new factor.
+    """Use a recovery code from an administrator. The user then has to set up a new factor.
 
     If the step replaces a forgotten password, the code is only compared: the next sign-in needs it again.
 

@@ -45,7 +45,7 @@ def _begin(step: Step) -> Offer | None:
 def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
     form = AuthenticatorForm(request.POST)
     try:
-        offer = setting_up.begin_totp(step.visit, again=request.POST.get("enrolment", ""))
+        offer = setting_up.begin_totp(step.visit, repeated=request.POST.get("enrolment", ""))
     except EnrolmentExpired as error:
         shared.add_error(form, error)
         return _page(request, step, form, setting_up.begin_totp(step.visit), error.status)
