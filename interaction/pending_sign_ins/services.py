@@ -21,9 +21,10 @@ MOST_TRIES: Final = 10
 
 
 def get_live() -> QuerySet[PendingSignIn]:
-    """Return the live sign-ins of the browser ``browser``, a parameter, with their users, the newest first.
+    """Return the live sign-ins of the browser in the parameter ``browser``, with users, the newest first.
 
-    A new password, a suspension of all sessions or a new owner increments the epoch, which ends a sign-in.
+    A new password, a suspension, a sign-out everywhere or a new owner increments the epoch, which ends a
+    sign-in.
     """
     live = PendingSignIn.objects.filter(
         browser=text("browser"),

@@ -142,7 +142,7 @@ def record_use(identity: SocialIdentity, profile: Profile) -> bool:
     """Store the time of a sign-in with a linked account, and the provider's current profile.
 
     Return whether the account is still linked. Name and email remain if the provider does not return them:
-    Apple returns the name at the first sign-in only, and some providers let the person keep the email back.
+    Apple returns the name at the first sign-in only, and some providers let the user withhold the email.
     """
     identity.name = profile.name or identity.name
     identity.email = profile.email or identity.email

@@ -75,7 +75,7 @@ class VerificationCode(TenantModel):
         return f"{self.purpose} {self.pk}"
 
     def is_outdated(self, user: User) -> bool:
-        """Return whether the user's sessions were ended since the code was sent, as a new password does."""
+        """Return whether a new password, for example, ended the user's sessions since the code was sent."""
         return self.epoch is not None and self.epoch != user.epoch
 
 

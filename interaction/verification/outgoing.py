@@ -180,7 +180,7 @@ class _Senders:
     def _run(self, wake: threading.Event, interval: float | None) -> None:
         """Send messages when they are enqueued. With an interval, look for due and expired rows too.
 
-        A thread with an interval keeps its connection, which it needs often; a pool gets it back.
+        A thread with an interval keeps its connection, which it needs often, or returns it to a pool.
         """
         while not self._stopping:
             wait = interval

@@ -20,7 +20,7 @@ from interaction.pending_sign_ins.services import NothingPending
 
 @shared.step
 def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Ask somebody without a second factor to set one up."""
+    """Ask a user without a second factor to set one up."""
     sent = request.POST if request.method == "POST" else request.GET
     visit = visits.find(request, sent.get("interaction", ""))
     try:
