@@ -36,7 +36,7 @@ def default_sign_in() -> dict[str, Any]:
     }
 
 
-# A password, or a code: the way that the sign-in page offers first.
+# A password and a code, in the default order: the sign-in page offers the first way first.
 WAYS: Final = ("password", "verification_code")
 
 
@@ -204,7 +204,7 @@ class SignInExperience(FactorProperties, EditableModel):
 
     @property
     def ways(self) -> list[str]:
-        """A password and a code, the way that the pages offer first before the other."""
+        """A password and a code, in the order in which the pages offer them."""
         return list(self.sign_in.get("ways", WAYS))
 
     def can_use_password(self, identifier: str) -> bool:

@@ -22,8 +22,7 @@ class Field:
 
     ``destination`` marks a field that decides where secrets are sent. When it changes, the secrets have to be
     entered again. ``description`` is marked with ``gettext_noop``. ``rule`` returns the problem of a value,
-    or None. A ``multiline`` field may contain line
-    breaks.
+    or None. A ``multiline`` field may contain line breaks.
     """
 
     name: str

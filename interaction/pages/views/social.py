@@ -76,7 +76,7 @@ def _repeat_as_get(request: HttpRequest, pk: UUID) -> HttpResponse:
 
     With ``SameSite=Lax``, the form of another site comes without cookies, and the GET of a redirect has them.
     The URL gets the parameters that other providers put there. A user's name must not be in a URL, so it is
-    stored. The name of an administrator who tries the connector is encrypted.
+    stored. The name of an administrator who tries the connector is in the URL, encrypted.
     """
     state, user = request.POST.get("state", ""), request.POST.get("user", "")
     receive_form(state=state, callback=pk, user=user)
