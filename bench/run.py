@@ -1,7 +1,7 @@
 """Measure requests per second, latency, CPU and memory beside another provider.
 
-Creates the database, keys, files and servers it measures, and deletes them at the end. It connects
-only to 127.0.0.1. The repository changes only with ``--write``.
+The command creates the database, keys, files and servers it measures, and deletes them at the end. It
+connects only to 127.0.0.1. The repository changes only with ``--write``.
 """
 
 import argparse

@@ -85,7 +85,7 @@ def default_social_sign_in() -> dict[str, Any]:
 
 
 class StoredPicture(TenantModel):
-    """An uploaded logo or icon, cleaned: see ``images``. One that no branding uses is deleted.
+    """An uploaded logo or icon, cleaned: see ``images``. A picture that no branding uses is deleted.
 
     ``digest`` is the hash of content and type, a part of the address.
     """
@@ -170,7 +170,7 @@ class SignInExperience(FactorProperties, EditableModel):
 
     @property
     def documents_to_agree_to(self) -> list[str]:
-        """The URLs of the documents to which new users must explicitly agree. It may be empty."""
+        """The URLs of the documents to which new users must explicitly agree; an empty list for none."""
         urls = [url for url in (self.terms_of_use_url, self.privacy_policy_url) if url]
         return urls if self.sign_up.get("agree_to_terms") == terms.MANUAL else []
 
@@ -178,7 +178,7 @@ class SignInExperience(FactorProperties, EditableModel):
     def can_create_social_users(self) -> bool:
         """Whether social sign-in creates users.
 
-        While registration is closed, it does so only if the tenant explicitly allows it.
+        While registration is closed, the tenant has to allow that explicitly.
         """
         social = self.social_sign_in
         is_open = bool(self.sign_up["identifiers"])

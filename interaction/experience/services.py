@@ -29,7 +29,7 @@ def provision() -> None:
 
 
 def current() -> SignInExperience:
-    """Return the experience of the active tenant. Its ``tenant`` is loaded too."""
+    """Return the experience of the active tenant, with its ``tenant``."""
     experience = CURRENT.first()
     if experience is None:  # the tenant is being deleted
         raise SignInExperience.DoesNotExist

@@ -12,7 +12,7 @@ from oidc.provider.authorization import steps
 def find_identifier(session: Session, pending: Pending, experience: SignInExperience) -> str:
     """Return the identifier with which the user of the session signs in again for a request.
 
-    It is empty if the request names another user, or if the user cannot sign in with a password.
+    The identifier is empty if the request names another user, or the user cannot sign in with a password.
     """
     user = session.user
     if not user.password or steps.names_other_user(pending.authorization, session):

@@ -1,4 +1,4 @@
-"""The part of a page that uses or creates passkeys. Its script shows it where the browser has passkeys."""
+"""The part of a page that uses or creates passkeys. A script shows the part if the browser has passkeys."""
 
 from typing import Any
 

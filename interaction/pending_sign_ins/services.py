@@ -135,7 +135,7 @@ def finish(pending: PendingSignIn, chain: Chain | None = None) -> None:
 
 
 def allow_reset(pending: PendingSignIn, chain: Chain | None = None) -> None:
-    """Mark a second factor as proven for a forgotten password. No session can start from it.
+    """Mark a second factor as proven for a forgotten password, which starts no session.
 
     Raises:
         NothingPending: another request was first, or it has ended.

@@ -11,7 +11,7 @@ from interaction.connectors.models import Connector
 class SocialIdentity(TenantModel):
     """A user's account at another provider.
 
-    It belongs to the provider, not to a connector: it remains when a connector is deleted, and works
+    The account belongs to the provider, not to a connector: it remains when a connector is deleted, and works
     with any other connector of the same provider.
     """
 

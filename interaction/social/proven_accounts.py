@@ -1,7 +1,7 @@
 """The account at a provider that proved the first factor of a sign-in.
 
-It is linked, and its profile stored, when the session starts. Until the second factor is proven, the account
-is kept as an attempt without a known state, so that no answer of a provider can redeem it.
+The account is linked, and its profile stored, when the session starts. Until the second factor is proven, the
+account is kept as an attempt without a known state, so that no answer of a provider can redeem it.
 """
 
 from dataclasses import dataclass

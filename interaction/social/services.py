@@ -86,10 +86,10 @@ def link_from(session: Session, profile: Profile, connector: Connector, provider
 
 @transaction.atomic
 def link_and_notify(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
-    """Link the account of a profile to a user, and notify the user. Linking it again changes nothing.
+    """Link the account of a profile to a user, and notify the user. A repeated link changes nothing.
 
     Raises:
-        LinkedElsewhere: it is linked to another user.
+        LinkedElsewhere: the account is linked to another user.
 
     """
     identity, is_new = _get_or_link(user, profile, connector, provider_name)
@@ -100,10 +100,10 @@ def link_and_notify(user: User, profile: Profile, connector: Connector, provider
 
 @transaction.atomic
 def link(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
-    """Link the account of a profile to a user who was created for it. Linking it again changes nothing.
+    """Link the account of a profile to a user who was created for it. A repeated link changes nothing.
 
     Raises:
-        LinkedElsewhere: it is linked to another user.
+        LinkedElsewhere: the account is linked to another user.
 
     """
     return _get_or_link(user, profile, connector, provider_name)[0]

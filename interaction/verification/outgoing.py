@@ -61,7 +61,7 @@ def retry(row: OutgoingMessage) -> None:
     """Make a message due now and reset its number of tries.
 
     Raises:
-        records.Gone: it was sent or has failed meanwhile.
+        records.Gone: the message was sent or has failed meanwhile.
 
     """
     if not OutgoingMessage.objects.filter(pk=row.pk).update(due_at=DatabaseNow(), tries=0):
@@ -75,7 +75,7 @@ def drop(row: OutgoingMessage) -> None:
     """Delete a message without sending it.
 
     Raises:
-        records.Gone: it was sent or has failed meanwhile.
+        records.Gone: the message was sent or has failed meanwhile.
 
     """
     deleted, _ = OutgoingMessage.objects.filter(pk=row.pk).delete()

@@ -175,7 +175,7 @@ def parse_id(factor_id: str) -> UUID:
     """Return the id of a factor.
 
     Raises:
-        NoSuchFactor: it is malformed.
+        NoSuchFactor: the id is malformed.
 
     """
     pk = ids.parse(factor_id)

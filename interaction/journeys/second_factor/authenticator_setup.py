@@ -29,7 +29,7 @@ def repeat_offer(user: User, experience: SignInExperience, sealed: str, *, bindi
     """Return the same secret again, after a wrong code.
 
     Raises:
-        EnrolmentExpired: it is more than 15 minutes old, or of another user or browser.
+        EnrolmentExpired: the secret is more than 15 minutes old, or of another user or browser.
 
     """
     secret = authenticators.open_enrolment(user, sealed, browser=binding, now=timezone.now())

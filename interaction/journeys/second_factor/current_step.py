@@ -106,7 +106,7 @@ def find(visit: Visit) -> Step:
 
 
 def _has_lost_factors(stored: PendingSignIn, need: Need) -> bool:
-    """Return whether the factors that the sign-in waited for were removed. It may not set up new ones.
+    """Return whether the factors that the sign-in waited for were removed, so it may not set up new ones.
 
     The user removed the factors, but another person may have proven the first factor of this sign-in.
     """

@@ -24,7 +24,7 @@ from interaction.social.proven_accounts import ProvenAccount
 
 
 def record(user: User, sign_in: SignIn, chain: Chain) -> None:
-    """Store what was proven, in the chain that starts the session. Its first write locks the user's row.
+    """Store what was proven in the chain that starts the session. The chain locks the user's row first.
 
     Raises (when the chain runs):
         ownership.NotTheOwner: the user no longer owns the identifier.

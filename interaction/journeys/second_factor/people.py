@@ -21,7 +21,7 @@ KINDS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.P
 def get_person(user: User, policy: Policy, proven: FactorType | None = None) -> Person:
     """Return what a user who has just ``proven`` a factor can prove.
 
-    It reads the database only for factors that the tenant has.
+    The database is read only for factors that the tenant has.
     """
     return Person(
         factors=_get_factors(user, policy, proven),

@@ -82,10 +82,10 @@ def _find(identifier: str) -> User | None:
 def _check(user: User | None, code: str) -> tuple[User, CheckedCode]:
     """Check the recovery code of a user without another first factor.
 
-    For others it runs the same statements, so that the time does not reveal which users exist.
+    For others the same statements run, so that the time does not reveal which users exist.
 
     Raises:
-        WrongFactor: it is wrong, or there is no such user.
+        WrongFactor: the code is wrong, or there is no such user.
 
     """
     owner = User() if user is None or _has_password_or_address(user) else user

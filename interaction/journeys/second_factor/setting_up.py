@@ -35,7 +35,7 @@ def begin_totp(visit: Visit, *, repeated: str = "") -> Offer:
 
 
 def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> Outcome:
-    """Set up an authenticator, which completes the sign-in. From now on it is asked for.
+    """Set up an authenticator, which completes the sign-in, and which later sign-ins ask for.
 
     Raises:
         NothingPending: the browser has no pending sign-in.

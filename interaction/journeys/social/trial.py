@@ -1,7 +1,7 @@
 """Trying a social connector: an administrator signs in at the provider, and no user, link or session is made.
 
 The state of a trial begins with ``try.``, which distinguishes it from the state of a user's sign-in without
-a query. A trial is stored with ``shown_once``, apart from the attempts of users. It can be finished
+a query. A trial is stored with ``shown_once``, apart from the attempts of users. A trial can be finished
 once, within ten minutes, at its connector, and only by the administrator's session that began it.
 """
 
