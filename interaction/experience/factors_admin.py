@@ -174,7 +174,7 @@ def describe_effect(row: SignInExperience) -> str:
 
 
 def _describe_members(current: policy.Policy) -> str:
-    """Return whom organizations ask at every sign-in. Empty if they ask nobody, or the tenant asks all."""
+    """Return whom organizations ask at every sign-in; empty if they ask nobody, or the tenant asks all."""
     if current.prompt is Prompt.MANDATORY or not _do_organizations_ask(current):
         return ""
     members = memberships.count_users_in_strict_organizations()

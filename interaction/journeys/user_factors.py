@@ -56,7 +56,7 @@ def describe(factor: StoredFactor) -> dict[str, Any]:
 
 
 def create(user: User, *, factor: str, secret: str = "", name: str = "") -> dict[str, Any]:
-    """Set up a factor for a user. Sign-ins ask for the factor from now on.
+    """Set up a factor for a user. Sign-ins ask for an authenticator from now on.
 
     Return the secret or the codes, which are shown only this once.
 

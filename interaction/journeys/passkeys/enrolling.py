@@ -60,7 +60,7 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the user has a factor, or the tenant does not use passkeys.
         PasskeyRefused: a check failed.
-        AlreadyEnrolled: somebody in this tenant has this passkey.
+        AlreadyEnrolled: a user of this tenant has this passkey.
         credentials.Suspended: the user is suspended.
         limits.TooMany: too many sign-ins from this address.
 
@@ -111,7 +111,7 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
         confirmation.SignInAgain: the user has no password, and the sign-in is too old.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         PasskeyRefused: a check failed.
-        AlreadyEnrolled: somebody in this tenant has this passkey.
+        AlreadyEnrolled: a user of this tenant has this passkey.
         TooManyFactors: the user has 20.
 
     """

@@ -23,7 +23,7 @@ from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import go_on
 
-# "hwk" is added for keys in certified hardware only, which nobody can prove yet.
+# Without "hwk", which is for keys in certified hardware: only attestation could prove that.
 METHODS: Final = ("pop", "user", "mfa")
 _NOBODY: Final = "nobody"
 
@@ -82,7 +82,7 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
 
     Raises:
         PasskeySignInOff: the tenant does not let people sign in with a passkey.
-        PasskeyRefused: a check failed, or nobody has this passkey.
+        PasskeyRefused: a check failed, or no user has this passkey.
         credentials.Suspended: the passkey is right, but the user is suspended.
         limits.TooMany: too many sign-ins from this address.
 
