@@ -1,7 +1,7 @@
 """Measure the costs of a request and of a row, and calculate an installation for 100 million accounts.
 
-Needs a PostgreSQL server that nothing else uses, because its write-ahead log shows what a step writes, and
-its extension pg_walinspect. ``--write`` updates docs/scale.md.
+Needs a PostgreSQL server with the extension pg_walinspect that nothing else uses: what a step writes is
+read from the server's write-ahead log. ``--write`` updates docs/scale.md.
 """
 
 import argparse
@@ -26,7 +26,7 @@ PAGE: Final = ROOT / "docs" / "scale.md"
 _MEASURED: Final = ("login", "refresh", "userinfo", "client-credentials")
 _FILLED_USERS: Final = 100_000
 TABLES: Final = ("users_user", "identity_sessions_session", "grants_refreshfamily", "audit_entry")
-_OTHERS: Final = """
+_OTHER_SESSIONS: Final = """
 SELECT count(*) FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND datname <> %s
 """
@@ -84,7 +84,7 @@ def _measure(row: Row, target: Target, connection: psycopg.Connection, seconds: 
 
 
 def _written_between(connection: psycopg.Connection, start: str, end: str) -> tuple[float, float]:
-    """Return the bytes of WAL without full-page images, and the commits."""
+    """Return the bytes of WAL without full-page images, and the number of commits that write."""
     if start == end:
         return 0.0, 0.0
     return connection.execute(_WRITTEN, [start, end]).fetchone() or (0.0, 0.0)
@@ -107,10 +107,14 @@ def _measure_costs(installation: Installation, arguments: argparse.Namespace) ->
 
 
 def _require_quiet(connection: psycopg.Connection) -> None:
-    """Check that no other database of the server is in use, whose writes would be counted."""
+    """Check that no other database of the server is in use: its writes would be counted.
+
+    Raises:
+        Failed: another database is in use.
+    """
     ours = connection.info.dbname
     maintenance = 1  # the session of bench that dropped and created the database
-    (others,) = connection.execute(_OTHERS, [ours]).fetchone() or (0,)
+    (others,) = connection.execute(_OTHER_SESSIONS, [ours]).fetchone() or (0,)
     if others > maintenance:
         raise Failed("programs use other databases of this PostgreSQL server: set TEST_DATABASE_URL")
 
@@ -120,7 +124,7 @@ def _median(costs: list[Cost]) -> Cost:
 
 
 def _measure_sizes(installation: Installation) -> Sizes:
-    """Return the bytes of a row of each table: of users that are filled in, and of what the load wrote."""
+    """Return the bytes of a row of each table. The users are filled in, the load wrote the other rows."""
     installation.fill("--more", f"--users={_FILLED_USERS}")
     with psycopg.connect(installation.database.url, autocommit=True) as connection:
         return dict(_sizes(connection))

@@ -7,14 +7,14 @@ from typing import Final
 from bench.tables import Table
 
 _ACCOUNTS: Final = 100_000_000
-_ACTIVE: Final = 40_000_000  # in a month
+_ACTIVE: Final = 40_000_000  # accounts, in a month
 _MONTH: Final = 30 * 24 * 3600  # seconds
-_KEPT_DAYS: Final = 14  # sessions and families
-_USE: Final = 0.6  # of the cores of a node, at peak
+_KEPT_DAYS: Final = 14  # of sessions and families
+_UTILIZATION: Final = 0.6  # of the cores of a node, at peak
 _NODE_CORES: Final = 8
-_CONNECTIONS: Final = 18  # of a worker
+_CONNECTIONS: Final = 18  # of a worker to the database
 _ZONES: Final = 3  # one of them may fail
-_RANDOM_ORDER: Final = 4 / 3  # the size of what is filled in random order, divided by that in order
+_RANDOM_ORDER_FACTOR: Final = 4 / 3  # the size of rows inserted in random order, divided by that in order
 _CONSENT_BYTES: Final = 357  # measured with 0.1.0
 _GB: Final = 1e9
 
@@ -84,14 +84,14 @@ def loads(costs: Costs) -> Table:
 
 
 def parts(costs: Costs, sizes: Sizes) -> Table:
-    """Return each part of the installation, with its size and how it follows."""
+    """Return the size of each part of the installation, and how it follows from the costs."""
     server, database = _busy(costs)
-    nodes = math.ceil(server / _USE / _NODE_CORES)
+    nodes = math.ceil(server / _UTILIZATION / _NODE_CORES)
     with_reserve = nodes + math.ceil(nodes / _ZONES)
     commits = sum(_peak(use) * costs[use.row].commits for use in USES)
     wal = sum(_peak(use) * costs[use.row].wal for use in USES) / 1e6
     kept = _ACTIVE * USES[0].a_month * _KEPT_DAYS / 30
-    users = _ACCOUNTS * sizes["users_user"].with_indexes * _RANDOM_ORDER / _GB
+    users = _ACCOUNTS * sizes["users_user"].with_indexes * _RANDOM_ORDER_FACTOR / _GB
     sessions = kept * sizes["identity_sessions_session"].with_indexes / _GB
     families = kept * sizes["grants_refreshfamily"].with_indexes / _GB
     consents = _ACCOUNTS * _CONSENT_BYTES / _GB
@@ -102,8 +102,8 @@ def parts(costs: Costs, sizes: Sizes) -> Table:
         ["Part", "Size", "How it follows"],
         [
             "Server cores",
-            f"{server / _USE:.0f}",
-            f"{server:.1f} busy at peak, at {100 * _USE:.0f} % use",
+            f"{server / _UTILIZATION:.0f}",
+            f"{server:.1f} busy at peak, at {100 * _UTILIZATION:.0f} % use",
         ],
         [
             "Nodes of 8 cores",
@@ -112,7 +112,7 @@ def parts(costs: Costs, sizes: Sizes) -> Table:
         ],
         [
             "Cores of the primary",
-            f"{_up(3 * database)} to {_up(4 * database)}",
+            f"{_round_up(3 * database)} to {_round_up(4 * database)}",
             f"{database:.1f} busy at peak; the rest is for vacuum, checkpoints, replication and a reserve",
         ],
         ["Commits that write, at peak", f"{commits:,.0f}/s", "PostgreSQL flushes them in groups"],
@@ -151,6 +151,6 @@ def _busy(costs: Costs) -> tuple[float, float]:
     return server, database
 
 
-def _up(cores: float) -> int:
-    """Round up to a multiple of four, as machines have."""
+def _round_up(cores: float) -> int:
+    """Round up to a multiple of four, because machines have such numbers of cores."""
     return 4 * math.ceil(cores / 4)

@@ -82,7 +82,7 @@ class Client(ABC):
     """The work of one keep-alive connection."""
 
     has_new_connections = False  # each step is another browser, with a connection of its own
-    outcome = "200"  # of the last step, where more than one outcome is right
+    outcome = "200"  # of the last step; a client that accepts several outcomes sets it
 
     def __init__(self, data: SeedData, number: int, count: int) -> None:
         self.data = data
@@ -137,7 +137,7 @@ class Client(ABC):
         return tokens
 
     def authenticate(self, interaction: str, cookies: list[str]) -> Generator[bytes, Answer, Answer]:
-        """Sign in with a password and return the answer. Its cookies are added to ``cookies``."""
+        """Sign in with a password, add the cookies of the answer to ``cookies``, and return the answer."""
         form = {
             "identifier": self.usernames[self.turn % len(self.usernames)],
             "password": self.data.password,
@@ -150,7 +150,7 @@ class Client(ABC):
     def post(
         self, path: str, document: dict[str, Any], cookies: list[str]
     ) -> Generator[bytes, Answer, Answer]:
-        """Send JSON with cookies, and return the answer. Its cookies are added to ``cookies``."""
+        """Send JSON with cookies, add the cookies of the answer to ``cookies``, and return the answer."""
         body = json.dumps({name: value for name, value in document.items() if value}).encode()
         answer = yield send_json("POST", self.path(path), body, Cookie="; ".join(cookies))
         cookies += answer.cookies

@@ -74,7 +74,7 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     for connection in connections:
         connection.prepare()
     for connection in connections:
-        connection.reconnect()  # a slow server may have closed idle ones while others were prepared
+        connection.reconnect()  # the server may have closed idle connections while others were prepared
     loop = ClosedLoop(connections)
     loop.warm_up(job["warm_up"])
     print("start", flush=True)

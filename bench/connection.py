@@ -26,8 +26,7 @@ class Connection:
     def prepare(self) -> None:
         """Connect and run the client's unmeasured work, one answer at a time.
 
-        A connection is opened only when it has a request to send: the server holds a thread
-        for a silent connection for some seconds.
+        A connection is opened only when it has a request to send: the server may close an idle one.
         """
         self.connect()
         steps = self.client.prepare()
@@ -102,5 +101,5 @@ def statistics(latencies: list[float], errors: list[str]) -> dict[str, object]:
 
 
 def _percentile(ordered: list[float], share: float) -> float:
-    """Return a percentile in milliseconds by nearest rank, so a value that was measured."""
+    """Return a percentile in milliseconds by nearest rank: always a value that was measured."""
     return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0

@@ -5,7 +5,7 @@
 Needs the product's environment: ``DEBUG=true VAR_DIR=…`` is enough. ``migrate`` creates the schema and
 the product provisions tenants; all other rows come from ``fill_statements.py``. Users are ``user0``,
 ``user1``, … with one password. The upgrade tests run this on the code of earlier releases, so it uses
-only names of the product that stay.
+only names of the product that do not change.
 """
 
 import argparse
@@ -81,7 +81,7 @@ class Filler:
                 self.progress(f"{kind}: {last + 1 - first:,} of {number:,}")
 
     def insert_entries(self, number: int) -> None:
-        """Insert audit entries without their triggers, and reset their count."""
+        """Insert audit entries with the table's triggers disabled, and delete the counts of entries."""
         self.connection.execute("ALTER TABLE audit_entry DISABLE TRIGGER USER")
         try:
             self.insert("entries", number, users=max(1, self.count("users_user")))
@@ -96,7 +96,7 @@ class Filler:
         self.connection.execute(fill_statements.SERIES["users"][1], self.parameters | numbers)
 
     def relate(self, kind: str, number: int) -> None:
-        """Insert this many rows that relate others."""
+        """Insert this many rows that relate other rows."""
         if number:
             self.connection.execute(fill_statements.RELATIONS[kind], self.parameters | {"number": number})
             self.progress(f"{kind}: {number:,}")

@@ -15,7 +15,7 @@ from bench.wire import get, send_json
 
 _PASSWORD: Final = "correct-horse-battery"  # noqa: S105 - the default of fill
 _CALLBACK: Final = "https://rp.example/callback"
-_SIZE: Final = 20
+_PAGE_SIZE: Final = 20
 _MANY: Final = 1000
 
 SeedData = dict[str, Any]
@@ -75,7 +75,7 @@ def rows(admin: AdminClient) -> Iterator[tuple[str, str, SeedData]]:
 
 def _paged(admin: AdminClient, name: str, path: str) -> Iterator[tuple[str, SeedData]]:
     total = admin.read(path)["total"]
-    last = max(1, math.ceil(total / _SIZE))
+    last = max(1, math.ceil(total / _PAGE_SIZE))
     yield f"{name} ({total:,}), page 1", admin.list_requests(path)
     yield f"{name}, last page", admin.list_requests(path, {"page": last})
     yield (
@@ -96,7 +96,7 @@ def _users(admin: AdminClient) -> Iterator[tuple[str, SeedData]]:
     )
     parts = [f"mail{n:03}" if total < _MANY else f"@mail{n}." for n in range(10, 90)]
     yield "users, search in addresses", admin.list_requests("/users", *({"search": part} for part in parts))
-    one_in_a_hundred = [{"search": f"user{n}"} for n in range(10, 99) if total > _MANY * 10] or [{}]
+    one_in_a_hundred = [{"search": f"user{n}"} for n in range(10, 99)] if total > _MANY * 10 else [{}]
     yield "users, search that finds 1 in 100", admin.list_requests("/users", *one_in_a_hundred)
     yield (
         "users, suspended",
@@ -144,7 +144,7 @@ def _organizations(admin: AdminClient) -> Iterator[tuple[str, SeedData]]:
 
 
 def _oldest(admin: AdminClient, path: str, **query: str) -> list[dict[str, Any]]:
-    """Return the oldest rows of a list first: ``bench fill`` ties the most rows to them."""
+    """Return the last page of a list, the oldest row first: ``bench fill`` relates the most rows to it."""
     total = admin.read(path, **query)["total"]
     rows = admin.read(path, **query, page_size=100, page=max(1, math.ceil(total / 100)))["data"]
     return list(reversed(rows))
@@ -173,7 +173,7 @@ def _assignments(admin: AdminClient) -> list[bytes]:
 
 
 def _members(admin: AdminClient, organization: str) -> SeedData:
-    """Return the request of an application whose role in the organization may list its members."""
+    """Return the seed data of an application that may list the members of the organization."""
     name = f"bench {secrets.token_hex(4)}"
     machine = admin.call("POST", "/api/v1/applications", {"name": name, "type": "MachineToMachine"})
     role = admin.call("POST", "/api/v1/organization-roles", {"name": name, "type": "MachineToMachine"})

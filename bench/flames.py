@@ -1,7 +1,7 @@
 """Sample where the time of the hot paths goes, as flame graphs and as a table by package.
 
 py-spy samples the workers of a server 200 times a second. Each worker serves one request at a
-time: with more, threads that wait for the interpreter look as if they ran.
+time: with more, threads that wait for the interpreter would count as running.
 """
 
 import argparse
@@ -36,7 +36,7 @@ _LIBRARIES: Final = {
     "jwcrypto/": "cryptography",
 }
 _CONNECTIONS: Final = 2
-# Where threads wait for work. A thread that was just woken counts as running before it runs.
+# Where threads wait for work. py-spy counts a thread as running as soon as it is woken there.
 _WAITS: Final = ("_worker (concurrent", "Condition.wait (threading", "EpollSelector.select (selectors")
 _WRITE_TIMEOUT: Final = 60  # seconds for py-spy to write its samples
 
@@ -94,7 +94,7 @@ class Samplers:
 
 
 def _set_realtime(pid: int) -> None:
-    """Give a process real-time priority if we may: without it, it samples only resting workers."""
+    """Give py-spy real-time priority if that is allowed: without it, py-spy samples only idle workers."""
     if hasattr(os, "sched_setscheduler"):
         with suppress(PermissionError):
             os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(1))

@@ -1,4 +1,4 @@
-"""Measure token requests while ten times the sign-ins arrive that can be hashed.
+"""Measure token requests during ten times as many sign-ins as the server can hash.
 
 Sign-ins start at fixed times, whether or not earlier ones are answered. The command fails if a
 sign-in got no answer, or if the p99 of the token requests more than doubled.

@@ -76,7 +76,7 @@ def _set_barrier(barrier: Barrier) -> None:
     globals()["_barrier"] = barrier
 
 
-def _wait() -> None:
+def _wait_for_others() -> None:
     globals()["_barrier"].wait(30)
 
 
@@ -98,7 +98,7 @@ def _hash(seconds: float, _: str) -> float:
             type=argon2.Type.ID,
         )
 
-    _wait()
+    _wait_for_others()
     return rate(work, seconds)
 
 
@@ -109,7 +109,7 @@ def _commit(seconds: float, url: str) -> float:
         def work() -> None:
             connection.execute(insert, (str(uuid.uuid4()), _PAYLOAD), prepare=True)
 
-        _wait()
+        _wait_for_others()
         return rate(work, seconds)
 
 

@@ -1,4 +1,4 @@
-"""Measure one row: run the load in a process of its own and read the clocks of all others."""
+"""Measure one row: run the load in a process of its own, and read the CPU clocks of the other processes."""
 
 import json
 import threading
@@ -17,8 +17,9 @@ _SLACK: Final = 60  # seconds for preparing and ending
 class Row:
     """A workload, its number of connections, and its goals.
 
-    ``limit`` is the limit of the machine that it is compared with, and ``share`` the share of it we want;
-    ``goal`` is the wanted ratio of our rate to the peer's, or to that of our row ``compared_with``.
+    ``limit`` names the limit of the machine that the rate is compared with, and ``share`` is the wanted share
+    of that limit. ``goal`` is the wanted ratio of the rate to the peer's rate, or to the rate of the row
+    ``compared_with``.
     """
 
     name: str
@@ -27,7 +28,7 @@ class Row:
     limit: str = ""
     goal: float | None = None
     share: float | None = None
-    compared_with: str = ""  # the peer does not do it
+    compared_with: str = ""  # for a row that the peer does not have
 
 
 ROWS: Final = (
@@ -81,15 +82,15 @@ class Clocks:
         )
 
 
-def _nothing() -> None: ...
+def _do_nothing() -> None: ...
 
 
 def measure_row(
     row: Row,
     target: Target,
     times: Times,
-    on_start: Callable[[], None] = _nothing,
-    on_end: Callable[[], None] = _nothing,
+    on_start: Callable[[], None] = _do_nothing,
+    on_end: Callable[[], None] = _do_nothing,
 ) -> dict[str, Any]:
     """Measure a row once; return rate, latencies, errors, and CPU milliseconds per step.
 
@@ -128,8 +129,8 @@ def require_row(
     row: Row,
     target: Target,
     times: Times,
-    on_start: Callable[[], None] = _nothing,
-    on_end: Callable[[], None] = _nothing,
+    on_start: Callable[[], None] = _do_nothing,
+    on_end: Callable[[], None] = _do_nothing,
 ) -> dict[str, Any]:
     """Measure a row once.
 

@@ -65,7 +65,7 @@ class OpenLoop:
         for stream in self.streams:
             for connection in stream.idle:
                 if not connection.client.has_new_connections:
-                    connection.reconnect()  # a slow server may have closed idle ones meanwhile
+                    connection.reconnect()  # the server may have closed idle connections meanwhile
         now = time.perf_counter()
         for stream in self.streams:
             stream.next_at = now
@@ -128,7 +128,7 @@ class OpenLoop:
         del self.busy[connection]
 
     def _fail(self, connection: Connection, outcome: str, message: str) -> None:
-        """Count an error. The client goes on only if its next step needs nothing of the failed one."""
+        """Count an error. The client goes on only if its next step needs nothing from the failed step."""
         stream = self.busy[connection]
         self._release(connection)
         stream.outcomes[outcome] += 1

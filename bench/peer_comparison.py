@@ -1,7 +1,7 @@
 """The peer: ``oidc-provider`` of npm, with a database of its own on the same PostgreSQL server.
 
-``bench/peer`` is its program. It gets as many users as Gatehouse, with hashes of the same cost,
-and clients of the same kind.
+The program of the peer is in ``bench/peer``. The peer gets as many users as Gatehouse, with hashes of the
+same cost, and clients of the same kind.
 """
 
 import base64
@@ -56,7 +56,7 @@ class Peer:
 
     @contextmanager
     def serve(self, process_count: int) -> Iterator[Target]:
-        """Run its server with this many processes."""
+        """Run the peer with this many processes."""
         port = free_port()
         environment = self.environment | {"PORT": str(port), "PROCESSES": str(process_count)}
         command = [shutil.which("node") or "node", str(_FOLDER / "provider.mjs")]
@@ -87,7 +87,7 @@ def version() -> str:
 
 @contextmanager
 def new_peer(folder: Path, usernames: list[str]) -> Iterator[Peer]:
-    """Create its database with users and clients; drop it at the end."""
+    """Create the peer's database with users and clients, and drop it at the end."""
     password = secrets.token_urlsafe(12)
     credentials = {name: (name, secrets.token_urlsafe(32)) for name in _GRANTS}
     with new_database(folder, name="bench_peer") as database:

@@ -66,7 +66,7 @@ def output_of(command: list[str], environment: dict[str, str], *, timeout: float
     """Run a program to its end and return what it printed.
 
     Raises:
-        Failed: it failed, or took too long.
+        Failed: the program failed, or took too long.
 
     """
     name = " ".join(command[1:3])

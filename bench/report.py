@@ -112,7 +112,7 @@ def _compare(row: Row, runs: list[dict[str, Any]], limits: dict[str, float]) -> 
 
 
 def _is_reached(row: dict[str, Any]) -> bool | None:
-    """Tell whether a row reaches its goal, or None if it has none or the ratio is unknown."""
+    """Return whether a row reaches its goal; None if the row has no goal or the ratio is unknown."""
     if row["goal"] is None or row["ratio"] is None:
         return None
     has_share: bool = row["wanted_share"] is None or row["share"] >= row["wanted_share"]

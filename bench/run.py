@@ -1,7 +1,7 @@
 """Measure requests per second, latency, CPU and memory beside another provider.
 
-Creates the database, keys, files and servers it measures, and deletes them at the end. It connects
-only to 127.0.0.1. The repository changes only with ``--write``.
+The command creates the database, keys, files and servers it measures, and deletes them at the end. It
+connects only to 127.0.0.1. The repository changes only with ``--write``.
 """
 
 import argparse
@@ -138,7 +138,9 @@ class Benchmark:
         peer_rows: dict[str, dict[str, Any]] = {count: {} for count in peers}
         for row in self.rows:
             rows[row.name] = self._row(label, row, target)
-            for count, peer in peers.items() if not row.compared_with else ():
+            if row.compared_with:
+                continue
+            for count, peer in peers.items():
                 peer_label = f"{label}, other provider, processes: {count}"
                 peer_rows[count][row.name] = self._row(peer_label, row, peer)
         return {"limits": limits, "rows": rows, "peer": peer_rows}

@@ -112,7 +112,7 @@ def _send_load(
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Watch; return 1 if the command failed."""
+    """Watch the server under load; return 1 if a check failed."""
     with servers.new_target(sqlite=arguments.sqlite) as (target, installation):
         streams = list(_calibrated_streams(target, installation, arguments.load))
         watch = Watch(target.server)

@@ -53,7 +53,7 @@ def parse(received: bytes) -> Answer | None:
     """Return the answer, or None while a part of it is missing.
 
     Raises:
-        UnexpectedAnswer: it has no Content-Length, so its end is unknown.
+        UnexpectedAnswer: the answer has no Content-Length, so its end is unknown.
 
     """
     end = received.find(b"\r\n\r\n")

@@ -187,7 +187,7 @@ class PasskeySignIn(Login):
 
 
 class SignIn(Client):
-    """A user signs in without an application. A 503 with Retry-After is a right answer too."""
+    """A user signs in without an application. A 503 with Retry-After is a correct answer, too."""
 
     has_new_connections = True
 

@@ -70,7 +70,7 @@ def _create(provider: Provider, submission: Submission) -> ShowRow:
     config = forms.submitted_config(None, provider, dict(submission.fields))
     forms.check_display_name(provider, config)
     fields = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
-    signed = submission.fields[new_ids.FIELD]  # older nodes have shown forms without it
+    signed = submission.fields[new_ids.FIELD]  # forms that nodes of an older release show lack it
     pk = new_ids.read(signed, provider.connector_id)
     if signed and pk is None:
         raise FormExpired
@@ -199,7 +199,7 @@ class ConnectorAdmin(Pages):
         return choices.get_name(row)
 
     def find_named(self, is_match: Callable[[str], bool]) -> list[tuple[Connector, str, str]]:
-        """Return the connectors whose name or kind matches, each with both, for the search of the site."""
+        """Return the connectors whose name, kind or id matches, each with name and kind, for the search."""
         rows = Connector.objects.order_by("-created_at", "-pk")[:_MAX_SEARCHED]
         named = [(row, choices.get_name(row), choices.get_kind(row)) for row in rows]
         return [found for found in named if is_match(f"{found[1]} {found[2]} {found[0].connector_id}")]

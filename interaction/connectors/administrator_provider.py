@@ -1,6 +1,7 @@
-"""The OpenID provider of administrators: the client of the connectors, for the installation's settings.
+"""The OpenID provider of administrators, whose client is that of the connectors.
 
-``management`` reaches it by ``settings.ADMIN_OIDC_CLIENT``: connectors themselves belong to tenants.
+The installation's settings configure the provider, because connectors belong to tenants. ``management``
+reaches this module by ``settings.ADMIN_OIDC_CLIENT``.
 """
 
 import logging

@@ -15,7 +15,7 @@ _LAST: Final = 32_768  # greater than every position
 
 
 def arrange(connectors: Iterable[Connector]) -> list[Connector]:
-    """Return connectors in the order of their buttons. Those without a position stay in order, at the end."""
+    """Return connectors in the order of their buttons. Connectors without a position stay in order, last."""
     return sorted(connectors, key=lambda row: _LAST if row.position is None else row.position)
 
 

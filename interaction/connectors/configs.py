@@ -63,12 +63,13 @@ def with_defaults(provider: Provider, config: dict[str, Any]) -> Config:
 
 
 def changed_members(provider: Provider | None, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Return the changed members as the audit log names them. Undeclared members are ``config``."""
+    """Return the changed members as the audit log names them. Undeclared members, or none, are ``config``."""
     declared = {field.name for field in provider.fields} if provider else set()
     keys = sorted(before.keys() | after.keys())
     differing = [key for key in keys if before.get(key) != after.get(key)]
     paths = [f"config.{key}" for key in differing if key in declared]
-    return paths if len(paths) == len(differing) > 0 else ["config", *paths]
+    has_undeclared = len(paths) < len(differing)
+    return ["config", *paths] if has_undeclared or not differing else paths
 
 
 def _problem(field: Field, value: Any) -> str | None:

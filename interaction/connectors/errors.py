@@ -27,8 +27,8 @@ class Reason(StrEnum):
 class ProviderError(Exception):
     """A provider failed, or refused a request.
 
-    Administrators see the message. It never contains a secret or text from the provider's response. It is
-    English, and can be translated with ``refusal_texts.translate``.
+    Administrators see the message, which never contains a secret or text from the provider's response. The
+    message is English, and can be translated with ``refusal_texts.translate``.
     """
 
     def __init__(self, message: str, reason: Reason = Reason.ANSWER) -> None:

@@ -1,4 +1,4 @@
-"""Forms for the fields that providers declare. They never show stored secrets."""
+"""Forms for the fields that providers declare, which never show stored secrets."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final

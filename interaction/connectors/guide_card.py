@@ -37,7 +37,7 @@ class GuideCard:
 
 
 def build_for_row(connector: Connector, *_: Any) -> Card:
-    """Return the card of a connector. Its steps are folded once the connector is enabled."""
+    """Return the card of a connector, whose steps are folded once the connector is enabled."""
     provider = registry.find(connector.connector_id)
     uri = callbacks.get_redirect_uri(connector)
     return _build(provider, connector.connector_id, uri, is_open=not connector.enabled)

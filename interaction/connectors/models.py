@@ -27,7 +27,7 @@ class Connector(EditableModel):
     type = models.CharField(max_length=8, choices=Type)
     enabled = models.BooleanField(default=False)
     sealed_config = models.TextField()
-    # Release 0.1.0 inserts rows without this column. Its connectors share one callback.
+    # Release 0.1.0 inserts rows without this column. The connectors of that release share one callback.
     has_own_callback = models.BooleanField(default=True, db_default=False)
     # The place of the button on the sign-in page; null for the connectors after those that were arranged.
     position = models.PositiveSmallIntegerField(null=True, editable=False)

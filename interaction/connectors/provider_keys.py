@@ -25,8 +25,8 @@ _KINDS: Final[Mapping[object, tuple[str, str | None]]] = {
 }
 _KEPT_SECONDS: Final = 300
 _REFETCH_SECONDS: Final = 10
-# Another set of keys may be the remedy.
-_CURABLE: Final = frozenset({Reason.NO_SUCH_KEY, Reason.SIGNATURE})
+# The reasons of errors that do not occur with a newer set of keys.
+_REFETCH_REASONS: Final = frozenset({Reason.NO_SUCH_KEY, Reason.SIGNATURE})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +53,8 @@ _Keys = tuple[_PublishedKey, ...]
 def verify(token: str, url: str) -> Token:
     """Return a token whose signature is verified with one of the keys that are published at a URL.
 
-    If no key fits, or the signature does not match, the keys are fetched again, in each process about
-    once within ten seconds.
+    If no key fits, or the signature does not match, the keys are fetched again, but in each process only
+    about once in ten seconds.
 
     Raises:
         ProviderError: the token has no valid signature, or the keys cannot be fetched.
@@ -69,7 +69,7 @@ def verify(token: str, url: str) -> Token:
     try:
         return _decode(token, headers, kept)
     except ProviderError as error:
-        if error.reason not in _CURABLE:
+        if error.reason not in _REFETCH_REASONS:
             raise
     return _decode(token, headers, _fetch_keys(url, _time_window(_REFETCH_SECONDS)))
 

@@ -68,7 +68,7 @@ def authorization_url(
 ) -> str:
     """Return the URL of the authorization request, with state, PKCE and, for OpenID providers, nonce.
 
-    ``max_age`` in seconds is only for providers that can reauthenticate users. It makes the provider return
+    ``max_age`` in seconds is only for providers that can reauthenticate users, and makes the provider return
     ``auth_time`` (OpenID Connect Core 3.1.2.1). With 0, ``prompt=login`` is sent too.
     """
     client = OAuth2Client(

@@ -195,7 +195,7 @@ def find_errors(stored: Connector | None, fields: Mapping[str, Any]) -> Iterator
         "has_own_callback": lambda sent: _check_callback(stored=has_own_callback, sent=sent),
     }
     if stored:
-        del checks["type"]  # which cannot be changed
+        del checks["type"]  # the type cannot be changed
     for name, check in checks.items():
         try:
             if name in fields:

@@ -10,7 +10,7 @@ from interaction.experience import pictures
 from interaction.experience.models import default_branding
 from interaction.experience.serializers import BrandingSerializer
 
-# A dark member belongs to its light one: the pages must not show one owner's logo by day, another's by night.
+# A dark member belongs to its light one: the light and the dark theme must not show logos of two owners.
 _LIGHT: Final = {"dark_logo_url": "logo_url", "dark_primary_color": "primary_color"}
 
 

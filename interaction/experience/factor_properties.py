@@ -51,7 +51,7 @@ class FactorProperties:
 
     @property
     def records_browsers(self) -> bool:
-        """Whether it matters in which browsers users have signed in."""
+        """Whether the browsers in which users sign in are recorded."""
         return self.has_sign_in_notice or self.has_adaptive_factors or self.trusted_devices is not None
 
     @property

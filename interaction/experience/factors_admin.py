@@ -123,7 +123,7 @@ def initial(row: SignInExperience) -> dict[str, Any]:
 
 def build_fields(row: SignInExperience, submitted: dict[str, Any]) -> dict[str, Any]:
     """Return the objects of the experience that a submitted ``FactorsForm`` changes."""
-    # An untouched box is not stored: the default depends on whether there are factors.
+    # A box that was not changed is not stored: its default depends on whether there are factors.
     notice = submitted["sign_in_notice"]
     account = {} if notice == row.has_sign_in_notice else {"account": {"sign_in_notice": notice}}
     return account | {
@@ -155,7 +155,7 @@ def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
 
 
 def build_card(row: SignInExperience, form: forms.Form) -> Card:
-    """Return the sentence that says whom the saved policy asks. The numbers are those of this moment."""
+    """Return the card that says whom the saved policy asks, with current numbers."""
     return Card("admin/effect.html", describe_effect(row))
 
 
@@ -174,7 +174,7 @@ def describe_effect(row: SignInExperience) -> str:
 
 
 def _describe_members(current: policy.Policy) -> str:
-    """Return whom organizations ask at every sign-in. Empty if they ask nobody, or the tenant asks all."""
+    """Return whom organizations ask at every sign-in; empty if they ask nobody, or the tenant asks all."""
     if current.prompt is Prompt.MANDATORY or not _do_organizations_ask(current):
         return ""
     members = memberships.count_users_in_strict_organizations()

@@ -36,7 +36,7 @@ def default_sign_in() -> dict[str, Any]:
     }
 
 
-# A password, or a code: the way that the sign-in page offers first.
+# A password and a code, in the default order: the sign-in page offers the first way first.
 WAYS: Final = ("password", "verification_code")
 
 
@@ -85,7 +85,7 @@ def default_social_sign_in() -> dict[str, Any]:
 
 
 class StoredPicture(TenantModel):
-    """An uploaded logo or icon, cleaned: see ``images``. One that no branding uses is deleted.
+    """An uploaded logo or icon, cleaned: see ``images``. A picture that no branding uses is deleted.
 
     ``digest`` is the hash of content and type, a part of the address.
     """
@@ -170,7 +170,7 @@ class SignInExperience(FactorProperties, EditableModel):
 
     @property
     def documents_to_agree_to(self) -> list[str]:
-        """The URLs of the documents to which new users must explicitly agree. It may be empty."""
+        """The URLs of the documents to which new users must explicitly agree; an empty list for none."""
         urls = [url for url in (self.terms_of_use_url, self.privacy_policy_url) if url]
         return urls if self.sign_up.get("agree_to_terms") == terms.MANUAL else []
 
@@ -178,7 +178,7 @@ class SignInExperience(FactorProperties, EditableModel):
     def can_create_social_users(self) -> bool:
         """Whether social sign-in creates users.
 
-        While registration is closed, it does so only if the tenant explicitly allows it.
+        While registration is closed, the tenant has to allow that explicitly.
         """
         social = self.social_sign_in
         is_open = bool(self.sign_up["identifiers"])
@@ -204,7 +204,7 @@ class SignInExperience(FactorProperties, EditableModel):
 
     @property
     def ways(self) -> list[str]:
-        """A password and a code, the way that the pages offer first before the other."""
+        """A password and a code, in the order in which the pages offer them."""
         return list(self.sign_in.get("ways", WAYS))
 
     def can_use_password(self, identifier: str) -> bool:

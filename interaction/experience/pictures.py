@@ -13,7 +13,7 @@ from identity.core import tenancy
 from interaction.experience.images import formats
 from interaction.experience.models import OwnedPicture, StoredPicture
 
-# Stored in the branding, below the tenant's address: it survives a change of BASE_URL.
+# What a branding stores: a path below the tenant's address, which stays valid if BASE_URL is changed.
 _PATH: Final = re.compile(r"/pictures/([0-9a-f]{32})")
 _DIGEST: Final = re.compile(r"[0-9a-f]{32}")
 PICTURES: Final = ("logo_url", "dark_logo_url", "favicon")

@@ -1,6 +1,6 @@
 """The rules for passwords that users choose.
 
-They do not apply to administrators, who set a temporary first password.
+The rules do not apply to administrators, who set a temporary first password.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -29,7 +29,7 @@ def provision() -> None:
 
 
 def current() -> SignInExperience:
-    """Return the experience of the active tenant. Its ``tenant`` is loaded too."""
+    """Return the experience of the active tenant, with its ``tenant``."""
     experience = CURRENT.first()
     if experience is None:  # the tenant is being deleted
         raise SignInExperience.DoesNotExist
@@ -89,7 +89,7 @@ def _merge(experience: SignInExperience, fields: dict[str, Any]) -> dict[str, An
 
 
 def _merge_object(name: str, stored: dict[str, Any], sent: dict[str, Any]) -> dict[str, Any]:
-    """Return an object with the sent members. Adding a member with its default would change nothing."""
+    """Return an object with the sent members. A missing later member is not added with its default."""
     later = _LATER.get(name, {})
     added = {member for member in sent if member in later and member not in stored}
     return stored | {

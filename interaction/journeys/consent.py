@@ -32,7 +32,7 @@ def shown_digest(pending: Pending) -> str:
 
 
 def is_current(session: Session, pending: Pending, digest: str) -> bool:
-    """Return whether the digest is of the page that was shown last, and that this user saw it."""
+    """Return whether the digest is that of the page that was shown last, and this user saw that page."""
     shown = pending.row.shown
     if shown is None or shown.get("user_id") != str(session.user_id):
         return False

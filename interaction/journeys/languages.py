@@ -12,7 +12,7 @@ from identity.users.models import User
 from interaction.journeys.pending import Pending
 
 PARAMETER: Final = "ui_locales"
-# Finds the parameter in a query, which is longest at the authorization endpoint, without decoding all of it.
+# Matches a query that may have the parameter. The long query of an authorization request is not decoded.
 _MAY_BE_REQUESTED: Final = re.compile(rf"(?:^|&)(?:{PARAMETER}|[^=&]*%)")
 
 

@@ -77,10 +77,10 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
 
 
 def _get_origin(notice: Notice) -> dict[str, str]:
-    """Return when and where it was done, in the active language.
+    """Return when and where the user's account was changed or used, in the active language.
 
-    Browser and address are left out if another person did it: an administrator, an application, or the
-    person who has proven that the user's address is theirs.
+    Browser and address are left out after an act of an administrator, of an application, or of the person
+    who proved to own the user's address.
     """
     now = timezone.now().astimezone(UTC)
     words = {"time": f"{formats.date_format(now, 'j M Y, H:i')} UTC"}

@@ -1,4 +1,4 @@
-"""The look of a journey's pages: the organization's before the application's before the tenant's."""
+"""The look of a journey's pages: that of the organization, else of the application, else of the tenant."""
 
 from typing import Final
 

@@ -18,7 +18,7 @@ class AccountChanged(NothingPending):
 
 
 def may_link(user: User, profile: Profile) -> bool:
-    """Return whether the tenant lets the profile be linked to this user, who has the same address."""
+    """Return whether the tenant lets a profile be linked to a user, who has verified the same email."""
     allows = bool(experience.current().social_sign_in["automatic_account_linking"])
     return allows and user.email_verified and same_address.is_same_address(user.email, profile.email)
 

@@ -12,7 +12,7 @@ from oidc.provider.authorization import steps
 def find_identifier(session: Session, pending: Pending, experience: SignInExperience) -> str:
     """Return the identifier with which the user of the session signs in again for a request.
 
-    It is empty if the request names another user, or if the user cannot sign in with a password.
+    The identifier is empty if the request names another user, or the user cannot sign in with a password.
     """
     user = session.user
     if not user.password or steps.names_other_user(pending.authorization, session):
@@ -25,6 +25,6 @@ def find_identifier(session: Session, pending: Pending, experience: SignInExperi
 
 
 def is_identifier_of(user: User, typed: str) -> bool:
-    """Return whether the text is the user's username, email or phone, however it is written."""
+    """Return whether the text is the user's username, email or phone, in any spelling."""
     kind, key = identifiers.parse(typed)
     return bool(getattr(user, f"{kind}_key") == key)

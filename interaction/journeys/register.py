@@ -139,7 +139,7 @@ def _select_profile(experience: SignInExperience, entered: Profile) -> Profile:
 
 
 def _event(experience: SignInExperience, addresses: dict[Kind, str]) -> Event:
-    """Return the event of the first required identifier that was entered, or else of the first that was."""
+    """Return the event of the first required identifier that was entered, else of the first one entered."""
     entered = [kind for kind in Kind if addresses[kind]]
     required = [kind for kind in entered if kind in experience.sign_up["identifiers"]]
     return _EVENTS[(required or entered or [Kind.USERNAME])[0]]

@@ -20,7 +20,7 @@ from interaction.verification.models import Purpose, VerificationCode
 def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> None:
     """Set the password of the user whose email or phone was proven in this browser.
 
-    Somebody who has a second factor proves it first: see ``second_factor.resetting``. The new password spends
+    A user who has a second factor proves it first: see ``second_factor.resetting``. The new password spends
     the proof (``codes``, purpose ``forgot_password``) and ends all sessions and refresh tokens of the user.
     Nobody is signed in, and a suspended user stays suspended.
 
@@ -63,7 +63,7 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
 
 
 def is_factor_missing(proof: VerificationCode, visit: Visit) -> bool:
-    """Return whether the user of a proof has to prove a second factor. If so, the step begins here."""
+    """Return whether the user of a proof has to prove a second factor. If so, store the pending step."""
     user = find_owner(proof)
     try:
         if user is not None:

@@ -1,4 +1,4 @@
-"""The ways to sign in of a user: passwords, codes, linked accounts and passkeys, and what stops each."""
+"""A user's ways to sign in: passwords, codes, linked accounts and passkeys, and what prevents each."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -45,7 +45,7 @@ def _passwords(user: User, experience: SignInExperience) -> Iterator[Way]:
         if not getattr(user, kind):
             continue
         if not experience.can_use_password(kind):
-            yield Way(name, str(_NOT_ALLOWED), link=_show(experience))
+            yield Way(name, str(_NOT_ALLOWED), link=_link_to(experience))
         elif not user.password:
             yield Way(name, gettext("The user has no password."), operation="password")
         else:
@@ -83,14 +83,14 @@ def _linked_accounts(user: User) -> Iterator[Way]:
 
 
 def _passkeys(user: User, experience: SignInExperience) -> Iterator[Way]:
-    # One that was made for another address is left out.
+    # A passkey that was created for another address is left out.
     if not user.factors & FIRST_PASSKEY or not passkeys.can_sign_in(passkeys.usable(user)).exists():
         return
     if experience.has_passkey_sign_in:
         yield Way(gettext("Passkey"))
     else:
-        yield Way(gettext("Passkey"), str(_NOT_ALLOWED), link=_show(experience))
+        yield Way(gettext("Passkey"), str(_NOT_ALLOWED), link=_link_to(experience))
 
 
-def _show(experience: SignInExperience) -> Link:
+def _link_to(experience: SignInExperience) -> Link:
     return link(experience, gettext("Show sign-in experience"))

@@ -56,9 +56,9 @@ def describe(factor: StoredFactor) -> dict[str, Any]:
 
 
 def create(user: User, *, factor: str, secret: str = "", name: str = "") -> dict[str, Any]:
-    """Set up a factor for a user, who is asked for it from the next sign-in on.
+    """Set up a factor for a user. Sign-ins ask for an authenticator from now on.
 
-    Returns the secret or the codes, which are shown only this once.
+    Return the secret or the codes, which are shown only this once.
 
     Raises:
         Invalid: the factor cannot be set up for somebody, the secret is not base32 or already set up, or the

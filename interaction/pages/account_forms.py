@@ -143,7 +143,7 @@ class CodeForm(AccountForm):
 
 
 class FactorsForm(ConfirmedForm):
-    """A change of the second factors. It asks for the password, unless the user has just given it."""
+    """A change of the second factors, with the password unless the user has just entered it."""
 
     def __init__(self, session: Session, *args: Any, **options: Any) -> None:
         super().__init__(session, *args, **options)

@@ -105,11 +105,11 @@ def _move_styles(message: str) -> str:
     """Return an email with its inline styles in a style sheet, which the strict CSP can allow by its hash."""
     rules: list[str] = []
 
-    def number(style: re.Match[str]) -> str:
+    def move(style: re.Match[str]) -> str:
         rules.append(unescape(style[2]))
         return f'data-style="{len(rules)}"'
 
-    text = _STYLE.sub(number, message)
+    text = _STYLE.sub(move, message)
     sheet = "".join(f'[data-style="{index}"]{{{rule}}}' for index, rule in enumerate(rules, 1))
     # After the doctype: anything before it switches browsers to quirks mode.
     return _DOCTYPE.sub(lambda doctype: f"{doctype[0]}<style>{sheet}</style>", text, count=1)

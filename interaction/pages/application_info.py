@@ -20,7 +20,7 @@ def describe(application: Application) -> dict[str, object]:
     """Return the logo, links and contacts of an application.
 
     The logo of a third party is never shown, because its server would see who opens the page, and it could
-    look like another application's. Its initial is shown instead, and the hosts of its links are named.
+    look like another application's. The initial of the name is shown instead, with the hosts of the links.
     """
     is_third_party = application.is_third_party
     login_url = client_metadata.build_login_url(application)

@@ -57,7 +57,7 @@ def _brand(request: HttpRequest) -> dict[str, Any]:
 def get_brand(request: HttpRequest, experience: SignInExperience, pending: Pending | None) -> dict[str, Any]:
     """Return the tenant's name and links, and the branding and the texts of a page.
 
-    ``query`` is that of the brand's stylesheet. It has the colours, if they are not the tenant's saved ones.
+    ``query`` is that of the brand's stylesheet, with the colours if they are not the tenant's saved ones.
     """
     branding = get_branding(experience, pending)
     colours = {name: branding[name] for name in COLOURS}

@@ -18,8 +18,8 @@ from oidc.grants.codes import find_last_application
 def expired_sign_in(request: HttpRequest, interaction: str = "") -> HttpResponse:
     """Return the page for a sign-in that has expired or belongs to another browser.
 
-    Users who are signed in continue to the application, or to the account page if it is a third party, whose
-    name may mislead. Others start again, if the application has a URL for that.
+    Users who are signed in continue to the application, or to the account page if the application is a third
+    party, whose name may mislead. Others start again, if the application has a URL for that.
     """
     session = cookies.current_session(request)
     application = _find_application(request, interaction, session)

@@ -1,4 +1,4 @@
-"""What the pages for a second factor have in common: the sign-in's, and that of a confirmation."""
+"""What the two pages that ask for a second factor share: that of a sign-in, and that of a confirmation."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -59,7 +59,7 @@ def describe(  # noqa: PLR0913 - the parts of a page
     next_url: str = "",
     has_recovery: bool = False,
 ) -> dict[str, Any]:
-    """Return the values of a page for one factor. ``page`` returns its URL for another.
+    """Return the values of a page for one factor. ``page`` returns the URL of the page for another factor.
 
     ``has_recovery`` says that a recovery code of an administrator can be entered, too.
     """
@@ -72,9 +72,11 @@ def describe(  # noqa: PLR0913 - the parts of a page
     masked = next(method.masked for method in methods if method.type is factor)
     # The field stays after a wrong code, and if a code was sent a moment ago.
     was_sent = is_sent or form.is_bound or (error is not None and error.reason == "sent_too_often")
-    wait = (
-        rules.CODE_PAUSE.seconds if is_sent else error_messages.get_wait(error) if error and was_sent else 0
-    )
+    wait = 0
+    if is_sent:
+        wait = rules.CODE_PAUSE.seconds
+    elif error and was_sent:
+        wait = error_messages.get_wait(error)
     return {
         "factor": factor.value,
         "passkey": passkey_part.for_second_factor(ceremony, next_url)

@@ -138,7 +138,7 @@ def wrong_password(kinds: Iterable[Kind]) -> str:
 
 
 def mask(address: str) -> str:
-    """Return an email or phone of which only the user can tell the rest, for example ``a•••@example.com``."""
+    """Return a masked email or phone, which only its owner recognizes, for example ``a•••@example.com``."""
     local, at, domain = address.strip().rpartition("@")
     return f"{local[:1]}•••@{domain}" if at else f"•••{address.strip()[-3:]}"
 

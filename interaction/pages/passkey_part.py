@@ -1,4 +1,4 @@
-"""The part of a page that uses or creates passkeys. Its script shows it where the browser has passkeys."""
+"""The part of a page that uses or creates passkeys. A script shows the part if the browser has passkeys."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def for_sign_in(experience: SignInExperience) -> dict[str, Any] | None:
 def has_recovery(experience: SignInExperience) -> bool:
     """Return whether pages for signing in link to the page for recovery codes as the first factor.
 
-    They are for users who lost their passkeys and have no other first factor.
+    Recovery codes are for users who lost their passkeys and have no other first factor.
     """
     return experience.has_passkey_sign_in and recovering.is_possible(experience)
 

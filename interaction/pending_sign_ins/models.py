@@ -7,7 +7,7 @@ from identity.users.models import User
 
 
 class PendingSignIn(TenantModel):
-    """A sign-in without a session. It can only prove a second factor or set one up, in one browser.
+    """A sign-in without a session, which can only prove a second factor or set one up, in one browser.
 
     A forgotten password waits for a second factor in the same way, but never becomes a session.
     """

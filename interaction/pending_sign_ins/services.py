@@ -21,9 +21,10 @@ MOST_TRIES: Final = 10
 
 
 def get_live() -> QuerySet[PendingSignIn]:
-    """Return the live sign-ins of the browser ``browser``, a parameter, with their users, the newest first.
+    """Return the live sign-ins of the browser in the parameter ``browser``, with users, the newest first.
 
-    A new password, a suspension of all sessions or a new owner increments the epoch, which ends a sign-in.
+    A new password, a suspension, a sign-out everywhere or a new owner increments the epoch, which ends a
+    sign-in.
     """
     live = PendingSignIn.objects.filter(
         browser=text("browser"),
@@ -134,7 +135,7 @@ def finish(pending: PendingSignIn, chain: Chain | None = None) -> None:
 
 
 def allow_reset(pending: PendingSignIn, chain: Chain | None = None) -> None:
-    """Mark a second factor as proven for a forgotten password. No session can start from it.
+    """Mark a second factor as proven for a forgotten password, which starts no session.
 
     Raises:
         NothingPending: another request was first, or it has ended.

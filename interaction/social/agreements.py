@@ -1,7 +1,8 @@
 """New users from a provider who still have to agree to the tenant's terms.
 
-Each is an attempt without a known state, so that no answer of a provider can redeem it. Its secrets are the
-profile. It is single-use, bound to one browser, and expires ten minutes after the provider's answer.
+Each of them is stored as an attempt without a known state, so that no answer of a provider can redeem it. The
+secrets of the attempt contain the profile. It is single-use, bound to one browser, and expires ten minutes
+after the provider's answer.
 """
 
 from datetime import datetime
@@ -39,7 +40,7 @@ def find(attempt_id: UUID, browser: str) -> SocialAttempt | None:
 
 
 def read(attempt: SocialAttempt) -> tuple[Profile, datetime] | None:
-    """Return who signed in, and when; None for other attempts, and without the key that encrypted it."""
+    """Return who signed in, and when; None for other attempts, or if the key that encrypted it is missing."""
     try:
         person = attempts.get_person(attempt)
     except keyring.UnknownKey:

@@ -144,7 +144,7 @@ def _encrypt(attempt: SocialAttempt, texts: list[str]) -> str:
 
 
 def _decrypt(attempt: SocialAttempt) -> list[str]:
-    """Return nonce, verifier and, if a provider posted one, the name."""
+    """Return nonce and verifier, then the name that a provider posted, then who signed in, if known."""
     plaintext = keyring.decrypt(attempt.sealed_secrets, purpose=PURPOSE, bound_to=_binding(attempt))
     texts: list[str] = orjson.loads(plaintext)
     return texts

@@ -11,7 +11,7 @@ from interaction.connectors.models import Connector
 class SocialIdentity(TenantModel):
     """A user's account at another provider.
 
-    It belongs to the provider, not to a connector: it remains when a connector is deleted, and works
+    The account belongs to the provider, not to a connector: it remains when a connector is deleted, and works
     with any other connector of the same provider.
     """
 
@@ -21,11 +21,12 @@ class SocialIdentity(TenantModel):
     subject = models.CharField(max_length=255)
     # A hash of provider and subject, because an index does not take long texts.
     fingerprint = models.CharField(max_length=64, editable=False)
-    # The same of the account's alias; empty without one.
+    # A hash of the account's alias; empty without one.
     alias_fingerprint = models.CharField(max_length=64, blank=True, db_default="", editable=False)
-    # As of the last sign-in with it that named them.
+    # As of the time when the account was linked.
     connector_id = models.CharField(max_length=256)
     provider_name = models.CharField(max_length=256)
+    # As of the last sign-in that named them.
     name = models.CharField(max_length=256, blank=True)
     email = models.CharField(max_length=254, blank=True)
     last_used_at = models.DateTimeField()

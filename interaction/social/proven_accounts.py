@@ -1,7 +1,7 @@
 """The account at a provider that proved the first factor of a sign-in.
 
-It is linked, and its profile stored, when the session starts. Until the second factor is proven, the account
-is kept as an attempt without a known state, so that no answer of a provider can redeem it.
+The account is linked, and its profile stored, when the session starts. Until the second factor is proven, the
+account is kept as an attempt without a known state, so that no answer of a provider can redeem it.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from interaction.social import attempts, kept_profiles, offers
 from interaction.social.models import SocialAttempt, SocialIdentity
 from interaction.social.offers import NotOffered
 
-# Longer than the pending sign-in, whose expiry counts: the clock of the database may be behind.
+# Longer than the pending sign-in, whose own expiry decides: the clock of the database may be behind.
 _LIFETIME: Final = timedelta(seconds=settings.PENDING_SIGN_IN_SECONDS + 60)
 
 
@@ -34,7 +34,7 @@ class ProvenAccount:
 
 
 def keep(account: ProvenAccount, browser: str) -> UUID:
-    """Store an account for a sign-in of a browser that waits for its second factor, and return its id."""
+    """Store an account for the pending sign-in of a browser, and return the id of what is stored."""
     identity_id = str(account.identity.pk) if account.identity else ""
     kept = attempts.create(
         attempts.new_secrets(),

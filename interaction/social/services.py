@@ -86,10 +86,10 @@ def link_from(session: Session, profile: Profile, connector: Connector, provider
 
 @transaction.atomic
 def link_and_notify(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
-    """Link the account of a profile to a user, and notify the user. Linking it again changes nothing.
+    """Link the account of a profile to a user, and notify the user. A repeated link changes nothing.
 
     Raises:
-        LinkedElsewhere: it is linked to another user.
+        LinkedElsewhere: the account is linked to another user.
 
     """
     identity, is_new = _get_or_link(user, profile, connector, provider_name)
@@ -100,10 +100,10 @@ def link_and_notify(user: User, profile: Profile, connector: Connector, provider
 
 @transaction.atomic
 def link(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
-    """Link the account of a profile to a user who was created for it. Linking it again changes nothing.
+    """Link the account of a profile to a user who was created for it. A repeated link changes nothing.
 
     Raises:
-        LinkedElsewhere: it is linked to another user.
+        LinkedElsewhere: the account is linked to another user.
 
     """
     return _get_or_link(user, profile, connector, provider_name)[0]
@@ -142,7 +142,7 @@ def record_use(identity: SocialIdentity, profile: Profile, connector: Connector,
     """Store the time of a sign-in with a linked account, its connector, and the provider's current profile.
 
     Return whether the account is still linked. Name and email remain if the provider does not return them:
-    Apple returns the name at the first sign-in only, and some providers let the person keep the email back.
+    Apple returns the name at the first sign-in only, and some providers let the user withhold the email.
     """
     identity.connector_id, identity.provider_name = connector.connector_id, provider_name
     identity.name = profile.name or identity.name

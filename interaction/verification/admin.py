@@ -97,7 +97,7 @@ def _find_waiting() -> list[health.Problem]:
 
 
 def _find_undelivered() -> list[health.Problem]:
-    """Count the messages of a day that were given up, among its newest attempts to send one."""
+    """Return a problem if messages of the last 24 hours, among the newest entries, were not delivered."""
     sent = Entry.objects.filter(
         tenant_id=tenancy.active_id(), key=Event.CODE_SEND, created_at__gte=seconds_ahead(-_DAY_SECONDS)
     ).order_by("-created_at", "-id")

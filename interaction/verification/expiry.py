@@ -13,7 +13,7 @@ from identity.core.expiry import Expiring
 from interaction.verification.models import RESET_SECONDS, OutgoingMessage, Purpose, VerificationCode
 
 _KEPT_SECONDS: Final = 3600
-# No server that sends messages ran all this time, and codes expire much earlier.
+# A message is this old only if no server that sends messages ran. Its code has expired long before.
 _UNSENT_SECONDS: Final = 24 * 3600
 
 

@@ -45,7 +45,7 @@ class CodeQuerySet(models.QuerySet["VerificationCode"]):
 class VerificationCode(TenantModel):
     """A code, bound to identifier, purpose and browser. Once entered, it is a proof of ownership.
 
-    A silent code was not sent, because no user has the identifier. It is never accepted.
+    A silent code was not sent, because no user has the identifier, and is never accepted.
     """
 
     purpose = models.CharField(max_length=32, choices=Purpose)
@@ -75,14 +75,14 @@ class VerificationCode(TenantModel):
         return f"{self.purpose} {self.pk}"
 
     def is_outdated(self, user: User) -> bool:
-        """Return whether the user's sessions were ended since the code was sent, as a new password does."""
+        """Return whether a new password, for example, ended the user's sessions since the code was sent."""
         return self.epoch is not None and self.epoch != user.epoch
 
 
 class OutgoingMessage(TenantModel):
-    """A message that is waiting to be sent, encrypted. It is deleted once it is sent or has failed.
+    """A message that is waiting to be sent, encrypted. Once sent or failed, a message is deleted.
 
-    A silent message is not sent. It makes a request for an unknown identifier as expensive as for a known
+    A silent message is not sent, but makes a request for an unknown identifier as expensive as for a known
     one.
     """
 

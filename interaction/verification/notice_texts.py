@@ -136,7 +136,7 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
 
 
 def _describe_origin(values: Mapping[str, str]) -> list[str]:
-    """Return when and where what a notice is about was done, as far as it is known."""
+    """Return when and where the user's account was changed or used, as far as it is known."""
     lines = {
         "time": _("Time: %(time)s"),
         "browser": _("Browser: %(browser)s"),

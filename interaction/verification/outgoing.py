@@ -61,7 +61,7 @@ def retry(row: OutgoingMessage) -> None:
     """Make a message due now and reset its number of tries.
 
     Raises:
-        records.Gone: it was sent or has failed meanwhile.
+        records.Gone: the message was sent or has failed meanwhile.
 
     """
     if not OutgoingMessage.objects.filter(pk=row.pk).update(due_at=DatabaseNow(), tries=0):
@@ -75,7 +75,7 @@ def drop(row: OutgoingMessage) -> None:
     """Delete a message without sending it.
 
     Raises:
-        records.Gone: it was sent or has failed meanwhile.
+        records.Gone: the message was sent or has failed meanwhile.
 
     """
     deleted, _ = OutgoingMessage.objects.filter(pk=row.pk).delete()
@@ -180,7 +180,7 @@ class _Senders:
     def _run(self, wake: threading.Event, interval: float | None) -> None:
         """Send messages when they are enqueued. With an interval, look for due and expired rows too.
 
-        A thread with an interval keeps its connection, which it needs often; a pool gets it back.
+        A thread with an interval keeps its connection, which it needs often, or returns it to a pool.
         """
         while not self._stopping:
             wait = interval

@@ -23,7 +23,7 @@ def find_kinds(keys: Mapping[Kind, str]) -> frozenset[Kind]:
 def record(user: User, kinds: Iterable[Kind]) -> None:
     """Store that a user set a password after entering codes that were sent to addresses of these kinds.
 
-    The rows are those of codes for a forgotten password that were spent now. Nobody knows the codes.
+    The rows are like those of codes for a forgotten password that were just spent. They have no code.
     """
     now = DatabaseNow()
     for kind in kinds:

@@ -80,10 +80,11 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
     """Send a code to an email or phone and return how many seconds it is valid.
 
     The code is valid for this purpose and in this browser (the hash of its cookie). Earlier codes of
-    this browser for the same identifier and purpose end. To sign in and for a forgotten password the
-    code goes to the address of the account. If no user has the identifier, nothing is sent, but the
-    response, the rows and the time are the same. ``device`` is set if the browser signed the user in
-    before: then codes that other browsers requested do not count against its limit.
+    this browser for the same identifier and purpose end. For an existing user, a code to sign in, for a
+    forgotten password or as the second factor goes to the address of the account. If no user has the
+    identifier, such a code is not sent, but the response, the rows and the time are the same. ``device`` is
+    set if the browser signed the user in before: then codes that other browsers requested do not count
+    against its limit.
 
     Raises:
         Invalid: the identifier is not valid for this kind.
@@ -221,10 +222,10 @@ def find_pending_code(*, purpose: Purpose, kind: Kind, browser: str) -> Verifica
 
 
 def spend(proof: VerificationCode, *, field: str = "identifier", chain: Chain | None = None) -> None:
-    """Spend a proof, in the chain of the changes that it allows. If they are not made, it stays valid.
+    """Spend a proof, in the chain of the changes that it allows. Without these changes, it stays valid.
 
     Raises:
-        NotVerified: it has expired or is already spent.
+        NotVerified: the proof has expired or is already spent.
 
     """
     with chains.joined(chain) as writes:

@@ -118,5 +118,5 @@ def _embedded_ipv4(ip: _IPAddress) -> _IPAddress:
     if ip in _NAT64:
         return IPv4Address(int(ip) & 0xFFFF_FFFF)
     if ip in _LOCAL_NAT64:
-        return IPv6Address(0)
+        return IPv6Address(0)  # is refused: where the IPv4 address is depends on the network
     return ip.ipv4_mapped or ip.sixtofour or ip

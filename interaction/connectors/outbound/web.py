@@ -1,4 +1,6 @@
-"""HTTP requests to providers: https only, without redirects, at most five seconds and one megabyte.
+"""HTTP requests to providers: https only, without redirects, and for at most one megabyte.
+
+Each of these may take five seconds: a connection, its one retry, the TLS handshake, and the exchange.
 
 Error messages never contain text from the response. Only the provider's class reads the response.
 """

@@ -11,7 +11,7 @@ from interaction.connectors.providers import oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 from interaction.connectors.providers.guide import Guide, WebPage
 
-# Tokens name this issuer. Apple's discovery document has named another one at times, so it is not read.
+# Tokens name this issuer. Apple's discovery document, which at times has named another one, is not read.
 ISSUER: Final = "https://appleid.apple.com"
 _REFUSAL: Final = gettext_noop(
     "the provider does not accept this client_id with this team_id, key_id and private_key, or the redirect "

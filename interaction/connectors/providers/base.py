@@ -20,10 +20,9 @@ Rule = Callable[[Any], str | None]
 class Field:
     """One member of a provider's configuration.
 
-    ``destination`` marks a field that decides where secrets are sent. When it changes, the secrets have to be
-    entered again. ``description`` is marked with ``gettext_noop``. ``rule`` returns the problem of a value,
-    or None. A ``multiline`` field may contain line
-    breaks.
+    ``destination`` marks a field that decides where secrets are sent. When such a field changes, the secrets
+    have to be entered again. ``description`` is marked with ``gettext_noop``. ``rule`` returns the problem of
+    a value, or None. A ``multiline`` field may contain line breaks.
     """
 
     name: str

@@ -18,6 +18,6 @@ def format_encoded(name: str, address: str) -> str:
 def message_id(message: Message, sender: str) -> str:
     """Return a Message-ID at the sender's domain.
 
-    It is the same for every attempt, because most mail programs show only one of two mails with one id.
+    The id is the same for every attempt, because most mail programs show only one of two mails with one id.
     """
     return f"<{message.id}@{sender.rpartition('@')[2]}>"

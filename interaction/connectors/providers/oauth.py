@@ -94,7 +94,7 @@ def check_client(
     *,
     refusal: str = gettext_noop("the provider does not accept this client_id and client_secret"),
 ) -> None:
-    """Check the client credentials by redeeming a made-up code. ``refusal`` is the message if it is refused.
+    """Check the client credentials by redeeming a made-up code. ``refusal`` is the message of a refusal.
 
     Providers check the credentials first, so a provider that refuses the code has accepted the credentials.
 

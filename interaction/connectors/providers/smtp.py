@@ -159,7 +159,7 @@ def _mail(config: Config, message: Message) -> EmailMultiAlternatives:
 
 
 def _describe(error: Exception, host: str) -> str:  # noqa: PLR0911 - a table
-    """Return the reason of a failure. It contains only the reply code of the server's response."""
+    """Return the reason of a failure, which has only the reply code of the server's response."""
     if isinstance(error, smtplib.SMTPAuthenticationError):
         return fill(
             gettext_noop("%(host)s does not accept this user name and password (%(code)s)"),

@@ -181,7 +181,7 @@ def _check(answer: dict[str, Any]) -> None:
     """Check that an answer is not a refusal.
 
     Raises:
-        ProviderError: it is one.
+        ProviderError: the answer is a refusal.
 
     """
     code = answer.get("errcode", 0)

@@ -1,4 +1,4 @@
-"""Uploaded pictures: what they are is read from their content, and only what a logo needs is kept."""
+"""Uploaded pictures. Their format is read from their content, and only what a logo needs is kept."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +22,7 @@ class Picture:
 
 
 def check_size(width: int, height: int) -> None:
-    """Check the size of a picture in pixels, which is what it costs to show it.
+    """Check the size of a picture in pixels, which decides how much memory a browser needs to show it.
 
     Raises:
         BadPictureError: a side is empty or too long.

@@ -31,7 +31,7 @@ def from_data_url(url: str) -> bytes:
     """Return the content of a base64 data URL (RFC 2397).
 
     Raises:
-        BadPictureError: it is not base64.
+        BadPictureError: the URL is not base64.
 
     """
     head, comma, encoded = url.partition(",")

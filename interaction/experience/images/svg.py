@@ -24,7 +24,7 @@ _ELEMENTS: Final = _words(
     "svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan "
     "linearGradient radialGradient stop clipPath mask"
 )
-# Of these, the text is kept.
+# The elements whose text is kept.
 _WITH_TEXT: Final = frozenset({"title", "desc", "text", "tspan"})
 _ATTRIBUTES: Final = _words(
     "id x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points dx dy rotate width height viewBox version "
@@ -121,7 +121,7 @@ class _Cleaner:
 
 
 def _find_size(root: dict[str, str]) -> dict[str, str]:
-    """Return width and height of the view box, without which browsers show some pictures with no size."""
+    """Return width and height from the view box if both are missing: some browsers would show nothing."""
     box = _VIEW_BOX.fullmatch(root.get("viewBox", ""))
     return {"width": box[1], "height": box[2]} if box and not {"width", "height"} & root.keys() else {}
 

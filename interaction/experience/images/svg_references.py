@@ -30,7 +30,7 @@ class References:
         self._open: list[_Part | None] = []
 
     def start(self, attributes: dict[str, str]) -> None:
-        """Note an element with the attributes that are kept of it."""
+        """Count an element, and store the references in its kept attributes."""
         name = attributes.get("id")
         self._open.append(self._parts.setdefault(name, _Part()) if name else None)
         references = list(_find_references(attributes))
@@ -42,7 +42,7 @@ class References:
         self._open.pop()
 
     def is_too_much(self) -> bool:
-        """Tell whether more than ``MOST`` elements are drawn, or references are nested too deeply."""
+        """Return whether more than ``MOST`` elements are drawn, or references are nested too deeply."""
         return self._measure(self._whole, {}, 0) > MOST
 
     def _measure(self, part: _Part, costs: dict[str, int], depth: int) -> int:

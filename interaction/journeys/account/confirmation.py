@@ -21,7 +21,7 @@ from interaction.experience import services as experiences
 from interaction.journeys.locks import Locked
 from interaction.journeys.second_factor import people, sign_ins
 
-# In a list of ways to confirm: the only one that is no second factor.
+# The only way to confirm that is not a second factor.
 BY_PASSWORD: Final = "Password"  # noqa: S105 - the name of a way
 RECENT: Final = timedelta(seconds=settings.CONFIRM_SECONDS)
 
@@ -63,11 +63,11 @@ def has_recent_factor(session: Session) -> bool:
 def get_factors(session: Session) -> list[FactorType]:
     """Return the second factors that the user has and the tenant uses now.
 
-    If the session began with a code, another code to the same address is none.
+    If the session began with a code, codes to the same address are not among them.
     """
     user = session.user
     if not (user.factors or user.two_step or session.level > Level.ONE):
-        return []  # without a look at the tenant's policy
+        return []  # the tenant's policy need not be read
     policy = experiences.current().factor_policy
     if not policy.is_on:
         return []
@@ -124,7 +124,7 @@ def confirm(session: Session, password: str) -> None:
     """Check the password or, if the user has none, that the sign-in is at most five minutes ago.
 
     A user who has a second factor must have proven it within five minutes, too. Wrong passwords lock the
-    confirmation as at sign-in, against guessing in an unattended browser.
+    confirmation as they lock a sign-in, so that nobody can guess the password in an unattended browser.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
@@ -155,10 +155,10 @@ def confirm(session: Session, password: str) -> None:
 def must_enter_password(session: Session) -> bool:
     """Return whether a user has to enter the password before a change of factors."""
     now = timezone.now()
-    gave_it = "pwd" in session.amr and now - session.auth_time <= RECENT
+    entered_at_sign_in = "pwd" in session.amr and now - session.auth_time <= RECENT
     confirmed_at = session.password_confirmed_at
-    gave_it = gave_it or (confirmed_at is not None and now - confirmed_at <= RECENT)
-    return bool(session.user.password) and not gave_it
+    entered_since = confirmed_at is not None and now - confirmed_at <= RECENT
+    return bool(session.user.password) and not (entered_at_sign_in or entered_since)
 
 
 def check_for_factors(session: Session) -> None:
@@ -194,7 +194,7 @@ def check_confirmed(session: Session) -> None:
 
 
 def confirm_for_factors(session: Session, password: str) -> None:
-    """Check factor and password of a user, where there are, before a change of factors.
+    """Check the second factor and the password that a user has, before a change of factors.
 
     A session alone never changes a factor. A user with neither of the two must have signed in within the
     last five minutes: with a code that was sent, a passkey or a social provider.

@@ -47,7 +47,7 @@ def check_allowed() -> None:
 def delete(session: Session, *, password: str, typed: str) -> None:
     """Delete the user with sessions, tokens, consents and memberships. Only the audit log stays.
 
-    ``typed`` has to be the ``confirmation_phrase``, against a deletion by mistake.
+    ``typed`` has to be the ``confirmation_phrase``, so that nobody deletes an account by mistake.
 
     Raises:
         DeletionIsOff: the tenant does not allow it.

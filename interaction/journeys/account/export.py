@@ -1,4 +1,4 @@
-"""The export of a user's own data. It contains no secrets and no hashes of secrets."""
+"""The export of a user's own data, without secrets and hashes of secrets."""
 
 from typing import Any, Final
 

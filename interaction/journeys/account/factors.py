@@ -93,21 +93,21 @@ def count_backup_codes(session: Session) -> int:
     return backup_codes.count(session.user)
 
 
-def begin_authenticator(session: Session, *, again: str = "") -> Offer:
-    """Return a secret for an authenticator, or the one of ``again`` if that is still good.
+def begin_authenticator(session: Session, *, repeated: str = "") -> Offer:
+    """Return a new secret for an authenticator, or that of ``repeated``, the enrolment of an earlier offer.
 
     Raises:
         FactorNotAllowed: the tenant does not use authenticators.
         confirmation.SignInAgain: the user has no password, and the sign-in is too old.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
-        EnrolmentExpired: ``again`` has expired.
+        EnrolmentExpired: ``repeated`` has expired.
 
     """
     experience = _get_experience(FactorType.TOTP)
     confirmation.check_for_factors(session)
     binding = str(session.pk)
-    if again:
-        return authenticator_setup.repeat_offer(session.user, experience, again, binding=binding)
+    if repeated:
+        return authenticator_setup.repeat_offer(session.user, experience, repeated, binding=binding)
     return authenticator_setup.new_offer(session.user, experience, binding=binding)
 
 
@@ -133,7 +133,7 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
     now = timezone.now()
     secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk), now=now)
     with transaction.atomic():
-        is_first = not _lock(session.user)
+        is_first = not _lock_factors(session.user)
         added = authenticators.confirm(session.user, secret, code, name=name, now=now)
         settings_of_users.set_two_step(session.user, is_on=True)
         confirmation.check_still_signed_in(session)
@@ -175,7 +175,7 @@ def parse_id(factor_id: str) -> UUID:
     """Return the id of a factor.
 
     Raises:
-        NoSuchFactor: it is malformed.
+        NoSuchFactor: the id is malformed.
 
     """
     pk = ids.parse(factor_id)
@@ -234,7 +234,7 @@ def _get_usable(user: User, policy: Policy) -> list[FactorType]:
     return person.get_usable(policy)
 
 
-def _lock(user: User) -> int:
-    """Lock the row of a user, and return the current set of factors."""
+def _lock_factors(user: User) -> int:
+    """Lock the row of a user, and return the bits of the user's current factors."""
     locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk)
     return locked.values_list("factors", flat=True).first() or 0

@@ -38,7 +38,7 @@ def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
         Busy: too many requests are waiting for providers.
 
     """
-    confirmation.check_factor(session)  # it becomes a way in, which a tenant may trust without second factor
+    confirmation.check_factor(session)  # the linked account may sign in without a second factor
     return linking.begin_link(connector_id=connector_id, browser=browser, session=session)
 
 

@@ -18,7 +18,7 @@ def change(session: Session, *, current: str, new: str) -> tuple[str, int | None
     If the user had no password and signed in with a code, codes to this address are no second factor for a
     day: see ``resets``.
 
-    Returns the new secret of this browser's session, which continues, and how long its cookie lives.
+    Return the new secret of this browser's session, which continues, and how long its cookie lives.
 
     Raises:
         policy.PasswordRefused: the new password breaks the tenant's policy.

@@ -47,7 +47,7 @@ def get_options_in_sign_in(visit: Visit, ceremony: Ceremony) -> dict[str, Any]:
 
     """
     step = _find(visit)
-    # Lost passkeys are deleted. Their device may be the one that creates the new passkey.
+    # The lost passkeys will be deleted, so they are not excluded: their device may create the new passkey.
     has_lost_all = step.sign_in.way == Way.RECOVERY
     own = Passkey.objects.none() if has_lost_all else Passkey.objects.filter(user=step.user)
     return _get_options(step.user, _bind_step(step, ceremony), step.experience, own)
@@ -60,7 +60,7 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the user has a factor, or the tenant does not use passkeys.
         PasskeyRefused: a check failed.
-        AlreadyEnrolled: somebody in this tenant has this passkey.
+        AlreadyEnrolled: a user of this tenant has this passkey.
         credentials.Suspended: the user is suspended.
         limits.TooMany: too many sign-ins from this address.
 
@@ -111,7 +111,7 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
         confirmation.SignInAgain: the user has no password, and the sign-in is too old.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         PasskeyRefused: a check failed.
-        AlreadyEnrolled: somebody in this tenant has this passkey.
+        AlreadyEnrolled: a user of this tenant has this passkey.
         TooManyFactors: the user has 20.
 
     """
@@ -151,10 +151,9 @@ def _get_options(
 
 
 def _store(user: User, binding: Binding, credential: object, name: str) -> Passkey:
-    """Store a passkey and tell the user. A security key is asked for from now on.
+    """Store a passkey and notify the user. With a security key, sign-ins ask for a second factor from now on.
 
-    A passkey that was made to sign in with is not: it may be on one device only, and the user would be locked
-    out on the others.
+    With a passkey they do not: it may be on one device only, and the user would be locked out on the others.
     """
     new = ceremonies.verify_registration(credential_json.read_registration(credential), binding)
     passkey = passkeys.add(user, new, name=name)

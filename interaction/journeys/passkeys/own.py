@@ -12,7 +12,7 @@ from interaction.experience import services as experiences
 
 @dataclass(frozen=True, slots=True)
 class OwnPasskey:
-    """A passkey, and whether it was made for another address, where it cannot be used any more."""
+    """A passkey, and whether it was created for another address, so that it cannot be used here."""
 
     row: Passkey
     is_elsewhere: bool
@@ -20,7 +20,7 @@ class OwnPasskey:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What the page shows, and what devices are told about the account."""
+    """What the page shows, and what it tells devices about the account."""
 
     passkeys: list[OwnPasskey]
     signs_in: bool

@@ -36,7 +36,7 @@ def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outco
     Raises:
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the user has no passkey, or the tenant does not use them.
-        PasskeyRefused: a check failed, or it is a passkey of somebody else.
+        PasskeyRefused: a check failed, or the passkey belongs to another user.
         credentials.Suspended: the passkey is right, but the user is suspended.
         limits.TooMany: too many sign-ins from this address.
 

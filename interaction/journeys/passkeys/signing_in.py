@@ -23,7 +23,7 @@ from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import go_on
 
-# "hwk" is added for keys in certified hardware only, which nobody can prove yet.
+# Without "hwk", which is for keys in certified hardware: only attestation could prove that.
 METHODS: Final = ("pop", "user", "mfa")
 _NOBODY: Final = "nobody"
 
@@ -40,9 +40,9 @@ class PasskeySignInOff(ServiceError):
 def get_options(visit: Visit, *, identifier: str = "") -> dict[str, Any]:
     """Return the options to sign in with a passkey.
 
-    With an identifier, they name credentials, also for an identifier that nobody has: what they name does not
-    tell whether an account exists. Without one, nothing is read about users and nothing is written, because
-    pages with autofill ask at every view.
+    With an identifier, the options name credentials, even if no user has the identifier, so they do not
+    reveal whether an account exists. Without an identifier, no user is read and nothing is written, because
+    pages with autofill request options at every view.
 
     Raises:
         PasskeySignInOff: the tenant does not let people sign in with a passkey.
@@ -69,10 +69,10 @@ def _find_allowed(identifier: str) -> tuple[str, list[Descriptor]]:
     return str(user.pk) if user and own else _NOBODY, ceremony_options.allowed_for(f"{kind} {key}", own)
 
 
-def _get_askers(passkey: Passkey) -> tuple[str, ...]:
-    """Return the users to whom the challenge may be bound. An empty text: to none, for options without ids.
+def _get_bound_users(passkey: Passkey) -> tuple[str, ...]:
+    """Return the users to whom the challenge may be bound. Options without credentials are bound to "".
 
-    If it is unknown whether the browser can find the passkey without its id, only such options prove it.
+    If it is unknown whether the browser can find the passkey without its id, only such options prove that.
     """
     return ("",) if passkey.is_discoverable is None else ("", str(passkey.user_id))
 
@@ -82,7 +82,7 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
 
     Raises:
         PasskeySignInOff: the tenant does not let people sign in with a passkey.
-        PasskeyRefused: a check failed, or nobody has this passkey.
+        PasskeyRefused: a check failed, or no user has this passkey.
         credentials.Suspended: the passkey is right, but the user is suspended.
         limits.TooMany: too many sign-ins from this address.
 
@@ -98,7 +98,7 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
         # A security key is a second factor only, also if its PIN has verified the user.
         if passkey is None or passkey.is_discoverable is False:
             raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
-        bindings = [Binding(Ceremony.SIGN_IN, visit.browser, user) for user in _get_askers(passkey)]
+        bindings = [Binding(Ceremony.SIGN_IN, visit.browser, user) for user in _get_bound_users(passkey)]
         with anomalies.reported(passkey):
             proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), bindings)
             entry.user_id = passkey.user_id

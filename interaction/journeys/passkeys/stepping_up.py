@@ -39,7 +39,7 @@ def confirm(session: Session, *, credential: object, browser: str) -> Renewed:
 
     Raises:
         FactorNotAllowed: the user has no passkey, or the tenant does not use them.
-        PasskeyRefused: a check failed, or it is a passkey of somebody else.
+        PasskeyRefused: a check failed, or the passkey belongs to another user.
         confirmation.SignInAgain: the session has ended.
         limits.TooMany: too many sign-ins from this address.
 

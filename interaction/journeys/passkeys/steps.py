@@ -1,4 +1,4 @@
-"""The ceremonies by their names: what a browser asks for, and what its answer does."""
+"""Each ceremony by its name: the options that a browser gets, and what its answer does."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from interaction.experience.models import SignInExperience
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A secret to set up. ``enrolment`` is the sealed secret, which the confirmation sends back."""
+    """A secret to set up. ``enrolment`` is the encrypted secret, which the confirmation sends back."""
 
     secret: str
     uri: str
@@ -29,7 +29,7 @@ def repeat_offer(user: User, experience: SignInExperience, sealed: str, *, bindi
     """Return the same secret again, after a wrong code.
 
     Raises:
-        EnrolmentExpired: it is more than 15 minutes old, or of another user or browser.
+        EnrolmentExpired: the secret is more than 15 minutes old, or of another user or browser.
 
     """
     secret = authenticators.open_enrolment(user, sealed, browser=binding, now=timezone.now())
@@ -42,7 +42,7 @@ def _build(user: User, experience: SignInExperience, secret: bytes, sealed: str)
 
 
 def draw(uri: str) -> str:
-    """Return a QR code as an SVG data URL. White with a margin in both themes, because cameras need it."""
+    """Return a QR code as an SVG data URL. Cameras need its white background and margin in both themes."""
     import segno  # noqa: PLC0415 - takes a megabyte of memory, for a page that is rarely used
 
     picture: str = segno.make(uri, error="m").svg_data_uri(scale=4, border=4, light="#fff")

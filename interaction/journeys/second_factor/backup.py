@@ -27,7 +27,7 @@ def are_on(experience: SignInExperience) -> bool:
 def should_offer(session: Session) -> bool:
     """Return whether the next page creates backup codes: the user needs some, and has just proven a factor.
 
-    That is so after a user without codes has set up a factor, and after the use of a code if few are left.
+    Users need codes after they set up a factor and have none, and after they used a code and have few left.
     """
     if not confirmation.has_recent_factor(session):
         return False
@@ -41,7 +41,7 @@ def has_codes(session: Session) -> bool:
     return bool(session.user.factors & BACKUP_CODE)
 
 
-def lead_on(result: SignInResult, visit: Visit) -> SignInResult:
+def redirect_to_codes(result: SignInResult, visit: Visit) -> SignInResult:
     """Return the result of a sign-in, with the page that creates backup codes as the next one."""
     return replace(result, redirect_to=get_url(str(visit.pending.row.pk) if visit.pending else ""))
 
@@ -58,7 +58,7 @@ def renew(session: Session) -> list[str]:
     if not are_on(experiences.current()):
         raise FactorNotAllowed
     confirmation.check_factor(session)
-    if not _has_other_factor(session):  # otherwise nothing was confirmed
+    if not _has_other_factor(session):  # without another factor, ``check_factor`` confirms nothing
         raise backup_codes.NoOtherFactor
     with transaction.atomic():
         codes = backup_codes.renew(session.user)

@@ -64,7 +64,7 @@ class _EnteredProof:
 
 @dataclass(frozen=True, slots=True)
 class CheckedCode:
-    """A valid code of a second factor. ``unused`` is None if the code can be used again."""
+    """A valid code of a second factor. ``unused`` is None if the code stays valid."""
 
     factor: str
     unused: UnusedCode | None
@@ -94,7 +94,7 @@ def check(
 
     ``own`` are the authenticators of the user, if they were read.
 
-    It is used when ``succeed`` is called on the result. A code that was sent can only be entered once.
+    The code is used when ``succeed`` is called on the result. A code that was sent can only be entered once.
 
     Raises:
         WrongFactor: the code is wrong, was used before or has expired.

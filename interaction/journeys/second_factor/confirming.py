@@ -76,7 +76,7 @@ def step_up(
     chain = Chain()
     reached = max(level, session.level)
     if proof:
-        proof.succeed(chain)  # lock order: before the session, as a sign-in does, which avoids deadlocks
+        proof.succeed(chain)  # lock order: the proof before the session, as in a sign-in, against deadlocks
     token = confirmations.step_up(
         session, amr=amr, level=reached, chain=chain, refusal=confirmation.SignInAgain
     )

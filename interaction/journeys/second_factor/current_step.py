@@ -1,4 +1,4 @@
-"""The current step of a browser: of its pending sign-in or, without one, of its session to be stepped up."""
+"""What a browser has to prove now: in its pending sign-in or, without one, in its session."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -22,10 +22,10 @@ from oidc.provider.authorization import demands
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A pending sign-in of this browser, or its session, and what it still needs by the current policy.
+    """A pending sign-in of a browser, or its session, and what it still needs by the current policy.
 
-    ``stored`` is None if the session needs a further factor for a request. ``is_stale``: to set one up, the
-    user must sign in again first.
+    ``stored`` is None if the session needs a further factor for a request. ``is_stale``: the user must sign
+    in again before setting one up.
     """
 
     user: User
@@ -57,12 +57,12 @@ class Step:
 
     @property
     def is_reset(self) -> bool:
-        """Whether a forgotten password waits for the second factor, and not a sign-in."""
+        """Whether the step allows a new password, and does not start a session."""
         return self.sign_in.way == Way.FORGOT_PASSWORD
 
     @property
     def may_cancel(self) -> bool:
-        """Whether the user may return to the application, which gets an error: its demand is not met."""
+        """Whether the user may return to the application, which then gets the error of an unmet demand."""
         has_demand = not EXPLICIT.isdisjoint(self.need.reasons)
         return has_demand and not self.need.may_skip and self.visit.pending is not None
 
@@ -73,7 +73,7 @@ class Step:
 
     @property
     def binding(self) -> str:
-        """What a sent code is bound to: the pending sign-in, and not only its browser."""
+        """What a sent code is bound to: the pending sign-in or the session, and not only the browser."""
         return hashlib.sha256(f"second factor {self.id}".encode()).hexdigest()
 
     def check_usable(self, factor: FactorType) -> None:
@@ -106,9 +106,9 @@ def find(visit: Visit) -> Step:
 
 
 def _has_lost_factors(stored: PendingSignIn, need: Need) -> bool:
-    """Return whether the factors that the sign-in waited for were removed. Then it may not set up new ones.
+    """Return whether the factors that the sign-in waited for were removed, so it may not set up new ones.
 
-    Somebody else than the user, who removed them, may have proved the first factor of this sign-in.
+    The user removed the factors, but another person may have proven the first factor of this sign-in.
     """
     return not need.methods and not stored.must_enrol
 

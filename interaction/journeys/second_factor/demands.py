@@ -25,11 +25,11 @@ def find(user: User, policy: Policy, person: Person, proven: Proven, pending: Pe
     if not policy.is_on or proven.level >= Level.HARDWARE:
         return demands
     if proven.level < Level.TWO:
-        is_for_one = _is_for_strict_organization(user, pending)
+        is_for_strict = _is_for_strict_organization(user, pending)
         demands = replace(
             demands,
             in_strict_organization=_is_in_strict_organization(user, policy),
-            for_strict_organization=is_for_one and can_reach(policy, person, proven, Level.TWO),
+            for_strict_organization=is_for_strict and can_reach(policy, person, proven, Level.TWO),
         )
     level = target_demands.get_resource_level(pending.authorization.resource) if pending else Level.ONE
     if level <= Level.ONE or not can_reach(policy, person, proven, level):

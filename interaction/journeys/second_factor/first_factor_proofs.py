@@ -1,7 +1,7 @@
 """What a first factor proved besides the user: an address, or an account at a provider.
 
-It is stored when the session starts. Until then the second factor is missing, and the person who proved the
-first may not be the user.
+The proof is stored when the session starts. Until then the second factor is missing, and the person who
+proved the first may not be the user.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from interaction.social.proven_accounts import ProvenAccount
 
 
 def record(user: User, sign_in: SignIn, chain: Chain) -> None:
-    """Store what was proven, in the chain that starts the session. Its first write locks the user's row.
+    """Store what was proven in the chain that starts the session. The chain locks the user's row first.
 
     Raises (when the chain runs):
         ownership.NotTheOwner: the user no longer owns the identifier.
@@ -52,8 +52,8 @@ def _record_account(user: User, sign_in: SignIn) -> None:
 def claim(user: User, sign_in: SignIn, visit: Visit) -> Iterator[tuple[SignIn, Visit]]:
     """Give an account to its first owner, in one transaction with the block, which starts the session.
 
-    That changes the epoch of the user and ends the sessions of the account, so it precedes the session. Yield
-    what remains of the sign-in and of the visit.
+    The change of owner increments the user's epoch, which ends the sessions of the account. So it precedes
+    the new session. Yield what remains of the sign-in and of the visit.
 
     Raises:
         credentials.InvalidCredentials: the account was changed meanwhile.
@@ -75,7 +75,7 @@ def claim(user: User, sign_in: SignIn, visit: Visit) -> Iterator[tuple[SignIn, V
 def take_over(user: User, sign_in: SignIn) -> None:
     """Give an account without an owner to the user who has proven its address first.
 
-    Waiting would protect nothing: such an account has no second factor yet, only one to set up.
+    To wait for the second factor would protect nothing: such an account has none yet, only one to set up.
 
     Raises:
         ownership.NotTheOwner: the account has an owner, or no longer has the identifier.

@@ -15,7 +15,7 @@ from interaction.journeys.second_factor.sign_ins import Continued, Outcome, Visi
 from interaction.pending_sign_ins import services as pending_sign_ins
 from oidc.grants import requests
 
-_OFFER: Final = "tenant"  # the reason of an offer that may be declined once and for all
+_OFFER: Final = "tenant"  # the reason of an offer that is not repeated after the user has declined it
 
 
 def skip(visit: Visit) -> Outcome:

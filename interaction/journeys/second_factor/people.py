@@ -21,7 +21,7 @@ KINDS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.P
 def get_person(user: User, policy: Policy, proven: FactorType | None = None) -> Person:
     """Return what a user who has just ``proven`` a factor can prove.
 
-    It reads the database only for factors that the tenant has.
+    The database is read only for factors that the tenant has.
     """
     return Person(
         factors=_get_factors(user, policy, proven),
@@ -70,10 +70,10 @@ def find_used_channels(
 
 
 def find_mailbox_of_accounts(user: User, policy: Policy, emails: Iterable[str]) -> frozenset[Kind]:
-    """Return the email if it is that of an account elsewhere, and the user has another second factor.
+    """Return the email if an account elsewhere has the same, and the user has another second factor.
 
-    A person who controls the mailbox often controls such an account. Then a code there proves nothing else.
-    ``emails`` are those of the accounts.
+    A person who controls the mailbox often controls such an account, so a code to the mailbox proves nothing
+    else. ``emails`` are those of the accounts.
     """
     used = frozenset({Kind.EMAIL})
     if FactorType.EMAIL_CODE not in policy.factors or user.email_key not in {*map(identifiers.fold, emails)}:

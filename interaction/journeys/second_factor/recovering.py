@@ -1,4 +1,4 @@
-"""A recovery code of an administrator as the first factor of a user who has no other one."""
+"""A recovery code from an administrator, as the first factor of a user who has no other one."""
 
 from audit import log
 from audit.events import Event
@@ -31,13 +31,13 @@ def has_other_way(user: User) -> bool:
 def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
     """Use a recovery code as the first factor. The user then has to set up a new factor.
 
-    That is for users without a password, an address and a linked account. Others prove their first factor
-    before they use the code: see ``verifying.redeem_recovery_code``. Wrong codes lock no user, because every
-    client can send them. The code has 80 bits.
+    Only users without a password, an address and a linked account can do this. Others prove their first
+    factor before they use the code: see ``verifying.redeem_recovery_code``. Wrong codes lock no user, because
+    every client can send them. A code has 80 bits, so it cannot be guessed.
 
     Raises:
         FactorNotAllowed: the tenant has no factor that can be set up.
-        WrongFactor: the code is not that of the user, was used before or has expired, or nobody has the
+        WrongFactor: the code is not that of the user, was used before or has expired, or no user has the
             identifier, or the user has another first factor. The error does not say which.
         credentials.Suspended: the code is right, but the user is suspended. The code is not used up.
         limits.TooMany: too many wrong codes, or too many sign-ins, from this address.
@@ -82,10 +82,10 @@ def _find(identifier: str) -> User | None:
 def _check(user: User | None, code: str) -> tuple[User, CheckedCode]:
     """Check the recovery code of a user without another first factor.
 
-    For others it runs the same statements, so that the time does not reveal which users exist.
+    For others the same statements run, so that the time does not reveal which users exist.
 
     Raises:
-        WrongFactor: it is wrong, or there is no such user.
+        WrongFactor: the code is wrong, or there is no such user.
 
     """
     owner = User() if user is None or _has_password_or_address(user) else user

@@ -1,4 +1,4 @@
-"""The second factor of a user who replaces a forgotten password. It never leads to a session."""
+"""The second factor of a user who replaces a forgotten password. Its proof never starts a session."""
 
 from django.db import transaction
 from django.urls import reverse
@@ -32,8 +32,8 @@ class SecondFactorMissing(ServiceError):
 def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) -> None:
     """Check that a user who has just proven an address has proven a second factor, too, if there is one.
 
-    If not, store a pending step of this browser that asks for it: see ``verifying``. Codes to the email or
-    phone are no such factor.
+    If it is not proven, store a pending step of this browser that asks for it: see ``verifying``. Codes to
+    the email or phone are no such factor.
 
     Raises:
         SecondFactorMissing: the user has a second factor that was not proven.

@@ -1,4 +1,4 @@
-"""Setting up a second factor during a sign-in: only somebody who has none yet can do that."""
+"""Setting up a second factor during a sign-in: only a user who has none yet can do that."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -19,23 +19,23 @@ from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
 
 
-def begin_totp(visit: Visit, *, again: str = "") -> Offer:
-    """Return a secret for an authenticator, or the one of ``again`` if that is still good.
+def begin_totp(visit: Visit, *, repeated: str = "") -> Offer:
+    """Return a new secret for an authenticator, or that of ``repeated``, the enrolment of an earlier offer.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the user has a factor, or the tenant does not use authenticators.
-        EnrolmentExpired: ``again`` has expired.
+        EnrolmentExpired: ``repeated`` has expired.
 
     """
     step = _find(visit, FactorType.TOTP)
-    if again:
-        return authenticator_setup.repeat_offer(step.user, step.experience, again, binding=visit.browser)
+    if repeated:
+        return authenticator_setup.repeat_offer(step.user, step.experience, repeated, binding=visit.browser)
     return authenticator_setup.new_offer(step.user, step.experience, binding=visit.browser)
 
 
 def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> Outcome:
-    """Set up an authenticator, which completes the sign-in. From now on it is asked for.
+    """Set up an authenticator, which completes the sign-in, and which later sign-ins ask for.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
@@ -69,14 +69,14 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
         return result
     sessions.end_others(result.session)
     forgetting.end_remembered(result.user)
-    return backup.lead_on(result, visit) if backup.are_on(step.experience) else result
+    return backup.redirect_to_codes(result, visit) if backup.are_on(step.experience) else result
 
 
 def lock_factors(step: Step) -> None:
     """Lock the factors of a user for the transaction that adds one.
 
     After a recovery code, the earlier factors are deleted: the user has lost them. If the request demands a
-    stronger factor than the new one, that is set up beside it.
+    stronger factor than the first new one, a second new one is added to it.
 
     Raises:
         FactorNotAllowed: the user has set up or removed another factor meanwhile.

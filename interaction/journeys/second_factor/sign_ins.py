@@ -1,4 +1,4 @@
-"""What is known of a sign-in on its way to a session, and what comes of it."""
+"""What a sign-in has proven before its session starts, and its possible results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,15 +112,16 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """What is proven of a sign-in.
+    """What a sign-in has proven so far.
 
-    ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
-    kinds of address whose code was entered, or that are the same mailbox as the account elsewhere. That
-    account is ``account``.
+    ``proven`` is the kind and the key of the identifier that the user has just proven. ``account`` is the
+    account elsewhere that proved the first factor. ``entered`` are the kinds of address whose code was
+    entered, or whose mailbox is that of the account elsewhere.
     ``auth_time`` is the time of the authentication, if it was not now. ``keep_signed_in`` counts only if the
     tenant lets users choose. ``second`` is the second factor, and ``finishing`` the stored sign-in that it
-    completes. ``remember``: the user wishes to have this browser remembered. The last two are the
-    circumstances; ``risks`` is None until they are found.
+    completes. ``skips``: the user declined an offered second factor. ``remember``: the user wishes to have
+    this browser remembered. ``is_remembered`` and ``risks`` are the circumstances; ``risks`` is None until
+    they are found.
     """
 
     way: str
@@ -160,7 +161,7 @@ def _find_entered(session: Session) -> frozenset[Kind]:
         return frozenset({Kind.PHONE if "sms" in session.amr else Kind.EMAIL})
     if session.amr:
         return frozenset()
-    # It began with an account elsewhere. Which one is not stored.
+    # The session began with an account elsewhere. Which account is not stored.
     policy = experiences.current().factor_policy
     return people.find_mailbox_of_accounts(session.user, policy, identities.find_emails(session.user))
 

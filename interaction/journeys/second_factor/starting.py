@@ -47,8 +47,8 @@ def go_on(  # noqa: PLR0913 - what signing in touches
 ) -> Outcome:
     """Start the session of a user, or store the sign-in until the second factor is proven.
 
-    ``entry`` is the entry of the sign-in, which succeeds, and ``proof`` is what proved its factor and counts
-    once. All changes of the sign-in are made with them, atomically.
+    ``entry`` is the audit entry of the sign-in, which succeeds. ``proof`` is what proved the factor, and
+    counts once. The entry, the proof and all changes of the sign-in are stored atomically.
 
     Raises:
         credentials.Suspended: the user is suspended, and every factor that is needed was right.
@@ -65,10 +65,10 @@ def go_on(  # noqa: PLR0913 - what signing in touches
             raise credentials.Suspended
         entry.user_id = user.pk
         if not need.is_nothing:
-            return _wait(user, sign_in, need, experience, visit, entry, proof)
+            return _store_pending(user, sign_in, need, experience, visit, entry, proof)
         try:
-            with first_factor_proofs.claim(user, sign_in, visit) as (claimed, here):
-                return _start(user, claimed, experience, here, entry, proof)
+            with first_factor_proofs.claim(user, sign_in, visit) as (claimed, claimed_visit):
+                return _start(user, claimed, experience, claimed_visit, entry, proof)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
         except sessions.Ended:
@@ -159,7 +159,7 @@ def _describe(sign_in: SignIn) -> dict[str, object]:
     return {"factors": factors, "acr": ACR[Level(sign_in.level)], "remembered": sign_in.is_remembered}
 
 
-def _wait(  # noqa: PLR0913, PLR0917 - as go_on
+def _store_pending(  # noqa: PLR0913, PLR0917 - as go_on
     user: User,
     sign_in: SignIn,
     need: Need,
@@ -168,7 +168,7 @@ def _wait(  # noqa: PLR0913, PLR0917 - as go_on
     entry: Attempt,
     proof: Proof | None,
 ) -> SecondFactorNeeded:
-    """Store the sign-in. A session that the browser has stays as it is."""
+    """Store the sign-in until its second factor is proven. The browser's present session does not change."""
     browser_token = "" if visit.browser else cookies.new_browser_token()
     browser = visit.browser or cookies.hash_browser_token(browser_token)
     pending = visit.pending

@@ -61,7 +61,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
         step.count_try()
         raise
     if factor is FactorType.BACKUP_CODE and isinstance(result, SignInResult):
-        return backup.lead_on(result, visit) if backup.should_offer(result.session) else result
+        return backup.redirect_to_codes(result, visit) if backup.should_offer(result.session) else result
     return result
 
 
@@ -78,7 +78,7 @@ def can_recover(step: Step) -> bool:
 
 
 def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
-    """Use a recovery code of an administrator. The user then has to set up a new factor.
+    """Use a recovery code from an administrator. The user then has to set up a new factor.
 
     If the step replaces a forgotten password, the code is only compared: the next sign-in needs it again.
 
@@ -149,7 +149,7 @@ def finish(
         return _step_up(step, factor, level, proof)
     if step.is_reset:
         return resetting.allow(step.stored, step.visit, factor, proof)
-    if factor not in step.need.methods:  # it is new
+    if factor not in step.need.methods:  # the factor is new
         step.user.refresh_from_db(fields=("factors", "two_step"))
     amr = add_methods(step.sign_in.amr, factor)
     reached = max(level, step.sign_in.level)
@@ -174,7 +174,7 @@ def _step_up(step: Step, factor: FactorType, level: int, proof: Proof | None) ->
 
 @contextmanager
 def finishing(step: Step) -> Iterator[Attempt]:
-    """Write the audit entry of the whole sign-in. It has the key of the way of the first factor."""
+    """Write the audit entry of the whole sign-in, whose key names the way of the first factor."""
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)
     with log.attempt(event, typed.identifier(step.user.identifier)) as entry:

@@ -21,7 +21,7 @@ from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
 
 
-def _get_request() -> QuerySet[AuthorizationRequest]:
+def _get_request_of_newest() -> QuerySet[AuthorizationRequest]:
     newest = pending_sign_ins.get_live().values("request_id")[:1]
     return requests.get_unexpired().filter(pk=Subquery(newest))[:1]
 
@@ -32,7 +32,7 @@ def _get_authenticators(pending: Select[PendingSignIn]) -> Select[Authenticator]
 
 # What a second step reads, in one statement: with a request, or for the newest sign-in of the browser.
 _NAMED: Final = (pending_sign_ins.OF_REQUEST, requests.BY_ID, experiences.CURRENT)
-_NEWEST: Final = (pending_sign_ins.NEWEST, Select(_get_request), experiences.CURRENT)
+_NEWEST: Final = (pending_sign_ins.NEWEST, Select(_get_request_of_newest), experiences.CURRENT)
 _named: Final = SelectTogether(*_NAMED)
 _newest: Final = SelectTogether(*_NEWEST)
 _named_for_totp: Final = SelectTogether(*_NAMED, _get_authenticators(pending_sign_ins.OF_REQUEST))

@@ -67,7 +67,7 @@ class AwaitedAgreement:
 
 
 class _AgreementRequired(Exception):
-    """A new user has to agree first. It rolls the transaction back, and ``sign_in`` catches it."""
+    """A new user has to agree first. The exception rolls the transaction back; ``sign_in`` catches it."""
 
 
 def sign_in(

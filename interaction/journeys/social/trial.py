@@ -1,7 +1,7 @@
 """Trying a social connector: an administrator signs in at the provider, and no user, link or session is made.
 
-The state of a trial begins with ``try.``, so the shared callback tells it from the state of a user's sign-in
-without a query. A trial is stored with ``shown_once``, apart from the attempts of users. It can be finished
+The state of a trial begins with ``try.``, which distinguishes it from the state of a user's sign-in without
+a query. A trial is stored with ``shown_once``, apart from the attempts of users. A trial can be finished
 once, within ten minutes, at its connector, and only by the administrator's session that began it.
 """
 
@@ -141,7 +141,7 @@ def finish(  # noqa: PLR0913 - what an answer has
 
 
 def _take(connector: Connector, viewer: Viewer, state: str) -> Secrets | None:
-    """Delete and return the secrets of a trial, unless the state is wrong."""
+    """Delete a trial and return its secrets; None if there is no such trial or the state is wrong."""
     parts = parse_state(state)
     if parts is None or parts.connector != connector.pk:
         return None

@@ -59,7 +59,7 @@ class CodeStep:
     asks_to_stay: bool = False
 
     def is_ticked(self, request: HttpRequest) -> bool:
-        """Return whether the user ticked the box, on this page or on the one before it."""
+        """Return whether the user ticked the box to stay signed in, on this page or on the one before it."""
         sent = request.POST if request.method == "POST" else request.GET
         return self.asks_to_stay and "keep_signed_in" in sent
 
@@ -223,7 +223,7 @@ def code_page(  # noqa: PLR0913 - the parts of a page
     notice: str = "",
     wait: int = 0,
 ) -> HttpResponse:
-    """Show the page that asks for the code. Another one can be sent in ``wait`` seconds, if that is known."""
+    """Show the page that asks for the code. In ``wait`` seconds, if they are known, another can be sent."""
     return shared.render_page(
         request,
         "code_entry",

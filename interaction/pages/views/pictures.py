@@ -8,7 +8,7 @@ from interaction.experience import pictures
 
 @require_safe
 def picture(request: HttpRequest, digest: str) -> HttpResponse:
-    """Return a stored picture. Its address has a hash of the content, so browsers can cache it permanently.
+    """Return a stored picture, which browsers can cache permanently: its address has a hash of its content.
 
     Raises:
         Http404: the tenant has no such picture.

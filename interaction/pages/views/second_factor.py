@@ -43,7 +43,7 @@ def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse
 
 
 def start_again(visit: Visit) -> HttpResponse:
-    """Redirect a browser without a pending sign-in: on, if it is signed in, else to the sign-in page."""
+    """Redirect a browser without a pending sign-in: to the next page if it is signed in, else to sign in."""
     if visit.current is not None:
         return redirect(visit.next_url)
     return redirect(shared.page_url("pages:sign-in", visit.pending))

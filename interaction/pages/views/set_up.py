@@ -20,7 +20,7 @@ from interaction.pending_sign_ins.services import NothingPending
 
 @shared.step
 def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Ask somebody without a second factor to set one up."""
+    """Ask a user without a second factor to set one up."""
     sent = request.POST if request.method == "POST" else request.GET
     visit = visits.find(request, sent.get("interaction", ""))
     try:
@@ -45,7 +45,7 @@ def _begin(step: Step) -> Offer | None:
 def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
     form = AuthenticatorForm(request.POST)
     try:
-        offer = setting_up.begin_totp(step.visit, again=request.POST.get("enrolment", ""))
+        offer = setting_up.begin_totp(step.visit, repeated=request.POST.get("enrolment", ""))
     except EnrolmentExpired as error:
         shared.add_error(form, error)
         return _page(request, step, form, setting_up.begin_totp(step.visit), error.status)

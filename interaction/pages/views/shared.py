@@ -106,9 +106,9 @@ def render_page(
 
 
 def _describe_errors(form: Form) -> dict[str, object]:
-    """Return the messages that stand above a form, else the name of its first invalid field.
+    """Return the messages above a form or, without any, the name of its first invalid field.
 
-    Either takes the focus. A message about a field stands beside the field, and nowhere else.
+    The page focuses either of them. A message about a field is shown beside the field only.
     """
     hidden = [message for field in form.hidden_fields() for message in field.errors]
     invalid = [field.html_name for field in form.visible_fields() if field.errors]

@@ -117,7 +117,7 @@ def _page(
 def _describe_known_user(
     request: HttpRequest, pending: Pending | None, experience: SignInExperience
 ) -> dict[str, str] | None:
-    """Return the user who is signed in and has only to enter the password again, unless it is another one."""
+    """Return the signed-in user if only the password has to be entered again; None for another user."""
     if pending is None or not pending.must_reauthenticate or "switch" in request.GET:
         return None
     session = cookies.current_session(request)
@@ -171,9 +171,9 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 
 def _is_code_first(request: HttpRequest, pending: Pending | None, experience: SignInExperience) -> bool:
-    """Return whether the page for codes comes first. It leads here to passwords and other providers.
+    """Return whether the page for codes comes before this one, which has passwords and other providers.
 
-    Not if the user has to sign in again: this page then says as whom.
+    If the user has to sign in again, this page comes first, because it names the user.
     """
     is_first = experience.ways[0] == "verification_code" and _WITH_PASSWORD not in request.GET.items()
     return is_first and not (pending and pending.must_reauthenticate)

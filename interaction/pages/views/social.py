@@ -27,7 +27,7 @@ from interaction.social.models import SocialAttempt
 
 _PARAMETERS: Final = ("state", "code", "error", "iss")
 _LONGEST_VALUE: Final = 4096
-_TICKED: Final = frozenset(("on", "true"))  # of a form, and of a link of a company's own sign-in page
+_TICKED: Final = frozenset(("on", "true"))  # in a form, and in a link on a company's own sign-in page
 
 
 @require_http_methods(["GET", "POST"])  # no HEAD: it starts a sign-in
@@ -74,9 +74,9 @@ def shared_callback(request: HttpRequest) -> HttpResponse:
 def _repeat_as_get(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Redirect the browser to the same callback with GET.
 
-    A form from another site has no cookies with ``SameSite=Lax``; a redirect to GET has them. The URL has
-    what other providers put there. The user's name does not belong there, so it is stored. That of an
-    administrator who tries the connector is encrypted.
+    With ``SameSite=Lax``, the form of another site comes without cookies, and the GET of a redirect has them.
+    The URL gets the parameters that other providers put there. A user's name must not be in a URL, so it is
+    stored. The name of an administrator who tries the connector is in the URL, encrypted.
     """
     state, user = request.POST.get("state", ""), request.POST.get("user", "")
     receive_form(state=state, callback=pk, user=user)

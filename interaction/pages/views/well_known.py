@@ -35,7 +35,7 @@ def security_txt(_: HttpRequest) -> HttpResponse:
 
 @require_safe
 def robots_txt(_: HttpRequest) -> HttpResponse:
-    """Return that no page is for crawlers."""
+    """Return the rule that crawlers read no page."""
     return _new_text("User-agent: *\nDisallow: /\n")
 
 

@@ -82,7 +82,7 @@ def authenticator(request: HttpRequest, session: Session) -> HttpResponse:
         )
         return _authenticator_page(request, session, form, offer)
     try:
-        offer = factors.begin_authenticator(session, again=request.POST.get("enrolment", ""))
+        offer = factors.begin_authenticator(session, repeated=request.POST.get("enrolment", ""))
     except confirmation.SignInAgain as error:
         form.refusal = error
         return _authenticator_page(request, session, form, None)

@@ -66,7 +66,7 @@ def account_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
 
 
 def confirmed_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
-    """Do as ``account_page``, but ask first for the second factor of a user who did not prove it lately."""
+    """Do what ``account_page`` does, once a user with a second factor has proven it within five minutes."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, session: Session) -> HttpResponse:
