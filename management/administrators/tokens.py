@@ -107,4 +107,4 @@ def _key(kid: str) -> JWK:
 
 
 def _fingerprint(administrator: Administrator, kid: str) -> str:
-    return keyring.mac(administrator.proofs, purpose="administrator passwords", key=kid).hex()[:16]
+    return keyring.mac(administrator.proofs, purpose="administrator passwords", key_id=kid).hex()[:16]
