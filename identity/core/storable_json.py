@@ -11,7 +11,7 @@ _MAX_DEPTH: Final = 32
 
 
 class NotStorable(ValueError):
-    """The object holds a NUL or is too deep. The message names the field, which may be in a name itself."""
+    """The object holds a NUL or is too deep. ``field`` is empty if the NUL is in a name at the top."""
 
     def __init__(self, rule: str, field: str = "") -> None:
         self.field = field

@@ -77,15 +77,15 @@ class Select(Statement[CompiledRows[M]]):
         return self.prepared().fetch(self.bind(**values))
 
     def bind(self, **values: object) -> Sequence[Any]:
-        """Return what the database adapter gets for these values and the active tenant."""
+        """Return the parameters for these values and the active tenant, as the adapter expects them."""
         return self.prepared().bind(values)
 
     def find(self, **values: object) -> Work[M | None]:
-        """Return the first row or None, as work that can be done with that of other requests."""
+        """Return the first row or None, as work that can be done together with that of other requests."""
         return self.find_bound(self.bind(**values))
 
     def find_bound(self, parameters: Sequence[Any]) -> Work[M | None]:
-        """Do what ``find`` does, for what ``bind`` returned."""
+        """Return the same as ``find``, for parameters that ``bind`` returned."""
         prepared = self.prepared()
         outcome = yield prepared.call(parameters)
         return next(iter(prepared.load(outcome.rows)), None)
@@ -192,12 +192,12 @@ class ConditionalInsert(Statement[CompiledStatement]):
         return CompiledStatement(statement, [*insert.params, *params], database)
 
     def __call__(self, row: models.Model, **values: object) -> bool:
-        """Insert the row if the query with ``values`` finds one, and return whether it did."""
+        """Insert the row if the query finds a row for ``values``. Return whether the row was inserted."""
         prepared = self.prepared()
         return bool(prepared.execute_alone(prepared.bind(vars(row) | values)).count)
 
     def repeat(self, bound: Sequence[Any], changes: Values) -> Work[bool]:
-        """Insert the bound row, with these changes, if the query finds one, and return whether it did."""
+        """Return the same insertion as work, for parameters that ``bind`` returned, with these changes."""
         prepared = self.prepared()
         outcome = yield prepared.call(prepared.rebind(bound, changes))
         return bool(outcome.count)
