@@ -1,8 +1,8 @@
 """Browsers in which a user has signed in, and those in which no second factor is asked for a while.
 
 A browser has a secret for each user, in its cookie ``gatehouse-known``. Only a hash of the secret is stored.
-``forgetting`` removes them. A sign-in and the removal of a browser lock the user's row first, so that each
-sees what the other has done.
+``forgetting`` removes browsers. A sign-in and the removal of a browser lock the user's row first, so that
+each sees what the other has done.
 """
 
 import hashlib

@@ -97,7 +97,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a sign-in still needs. ``least`` 0: nothing.
+    """What a sign-in still needs: to reach the level ``least``, or nothing if that is 0.
 
     ``methods`` are the factors that the user has and that reach the level, the strongest first. Without any,
     ``enrolable`` are those that can be set up now.
@@ -125,7 +125,7 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     and organizations, but neither a demanded level nor a risk.
     """
     if not policy.is_on:
-        # Only a passkey that signs in alone may meet a demand, at the next sign-in.
+        # Without second factors, only another sign-in can meet a demand, with a passkey alone.
         return _find_need(policy, [], proven, demands.essential, may_skip=False) or NOTHING
     if proven.way == Way.RECOVERY and proven.level < Level.TWO:
         # An administrator vouches for the user, whose only way on is a new factor.
@@ -197,7 +197,7 @@ def _find_need(
         # One factor never adds a factor beside another one: the user first proves the one that there is.
         methods, enrolable = tuple(usable), ()
     if may_skip and not (methods or enrolable):
-        return None  # a wish that nobody can fulfil
+        return None  # the user cannot fulfil the wish
     return Need(least, methods, enrolable, may_skip, tuple(unmet))
 
 
@@ -210,9 +210,9 @@ def _find_offer(policy: Policy, person: Person, proven: Proven, usable: list[Fac
     enrolable = _get_enrolable(policy, Level.TWO)
     if usable or person.has_skipped or proven.level > Level.ONE or _is_waived(policy, proven):
         return NOTHING
-    is_made = policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP or (
+    is_offered = policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP or (
         policy.prompt is Prompt.AT_SIGN_IN and proven.way != Way.REGISTER
     )
-    if not (is_made and enrolable):
+    if not (is_offered and enrolable):
         return NOTHING
     return Need(Level.TWO, (), enrolable, may_skip=True, reasons=("tenant",))
