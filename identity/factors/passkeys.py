@@ -162,7 +162,8 @@ def record_use(
     with chains.joined(chain) as writes:
         spend(proven.challenge, writes)
         writes.add(_use_of(type(passkey), reveals_discoverable), use, refusal=lambda: _find_refusal(passkey))
-        if reveals_discoverable and isinstance(passkey, Passkey):  # it can sign in from now on: a bit of ``User.factors``
+        if reveals_discoverable and isinstance(passkey, Passkey):
+            # The passkey can sign in from now on, which ``User.factors`` says too.
             user = passkey.user
             writes.then(lambda: user.refresh_from_db(fields=("factors",)))
 
