@@ -29,7 +29,7 @@ def find() -> Path | None:
 
 
 def is_supported() -> bool:
-    """Return whether the processor has the instructions of x86-64-v3. Only Linux is asked."""
+    """Return whether the processor has the instructions of x86-64-v3; false on systems other than Linux."""
     try:
         flags = re.search(r"^flags\s*:(.*)$", _CPUINFO.read_text(), re.MULTILINE)
     except OSError:
@@ -38,7 +38,7 @@ def is_supported() -> bool:
 
 
 def load(folder: Path) -> None:
-    """Have ``argon2`` use the build in a folder. Call it before anything imports ``argon2``.
+    """Make ``argon2`` use the build in a folder. Call this before anything imports ``argon2``.
 
     Raises:
         ImportError: the build cannot be imported.
