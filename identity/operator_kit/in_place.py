@@ -32,7 +32,7 @@ def get_buttons(links: Iterable[tuple[Operation, str]], row: Any) -> list[tuple[
 
 
 def was_sent(request: HttpRequest, operation: Operation) -> bool:
-    """Tell whether the form of an operation was sent from a card."""
+    """Return whether the form of an operation was sent from a card."""
     return bool(operation.edits) and MARK in request.POST
 
 
@@ -44,7 +44,7 @@ def lead_back(request: HttpRequest, operation: Operation, row: Any, answer: Answ
 
 
 def focus_first_error(form: Form) -> None:
-    """Have the browser focus the first field that has an error."""
+    """Make the browser focus the first field that has an error."""
     wrong = next((field for field in form if field.errors), None)
     if wrong is not None:
         wrong.field.widget.attrs["autofocus"] = True

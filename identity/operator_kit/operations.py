@@ -39,7 +39,7 @@ class Submission:
 class ShowSecrets:
     """The result of an operation that created secrets. The next page shows them once.
 
-    ``secrets`` has them by label, ``variables`` by the names of environment variables. They belong to
+    ``secrets`` has them by label, ``variables`` by the names of environment variables. The secrets belong to
     ``row``, and its operation named ``renew`` creates new ones. ``title`` is the title of the page. ``kind``
     is what the page calls one of them: "secret" or "link".
     """

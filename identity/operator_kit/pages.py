@@ -130,7 +130,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             raise lists.UnknownQuery("no such page or value") from error
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Tell whether a filter of the list has this parameter."""
+        """Return whether a filter of the list has this parameter."""
         return lookup in lists.get_filter_fields(self, request)
 
     def get_list_display(self, request: HttpRequest) -> Any:

@@ -1,4 +1,4 @@
-"""The middleware that activates the tenant of ``/t/{slug}`` and makes that the script prefix."""
+"""The middleware that activates the tenant of ``/t/{slug}`` and sets this prefix as the script prefix."""
 
 import re
 import time
