@@ -86,7 +86,7 @@ def read(administrator: Administrator, token: str) -> str:
 
 
 def confirm(administrator: Administrator, token: str) -> None:
-    """Make the address of a link the administrator's proven email. The earlier one gets a notice.
+    """Make the address of a link the administrator's proven email. The earlier address gets a notice.
 
     Raises:
         LinkEnded: the link expired, is another administrator's, or the administrator has changed since.

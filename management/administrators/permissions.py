@@ -15,5 +15,5 @@ class IsAdministrator(BasePermission):
     """Allows every administrator, whatever the tenant."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Tell whether the caller is an administrator."""
+        """Return whether the caller is an administrator."""
         return isinstance(request.user, Administrator)

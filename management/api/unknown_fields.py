@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from identity.rest import unknown_fields
 
 HEADER: Final = "Gatehouse-Unknown-Fields"
-# The statuses of requests whose body was read. For others it is not read now.
+# The statuses of requests whose body was read. With another status, the body is not read here.
 _READ: Final = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.PRECONDITION_FAILED}
 
 
