@@ -35,7 +35,7 @@ class Verb(StrEnum):
 class Loss:
     """A kind of rows that is lost with a row of ``model``.
 
-    ``find`` returns these rows. ``text`` says what happens to them. It is marked with
+    ``find`` returns these rows. ``text`` says what happens to them. The text is marked with
     ``ngettext_lazy(…, "count")``, and ``%(number)s`` stands for their number.
     """
 

@@ -23,7 +23,7 @@ def check(document: dict[str, Any]) -> int:
     """Check that every database can store an object, and return the number of names in it.
 
     Raises:
-        NotStorable: it cannot be stored.
+        NotStorable: the object cannot be stored.
 
     """
     if any("\0" in name for name in document):

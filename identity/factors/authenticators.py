@@ -163,7 +163,7 @@ def parse_secret(text: str, *, field: str = "secret") -> bytes:
     """Return a secret that another system used, from base32. ``field`` is its name in a refusal.
 
     Raises:
-        Invalid: it is not base32 of 16 to 64 characters.
+        Invalid: the text is not base32 of 16 to 64 characters.
 
     """
     compact = text.replace(" ", "").rstrip("=").upper()

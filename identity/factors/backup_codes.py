@@ -1,4 +1,4 @@
-"""Backup codes: single-use codes for somebody who cannot use the other factors."""
+"""Backup codes: single-use codes for users who cannot use their other factors."""
 
 import base64
 import secrets

@@ -86,7 +86,7 @@ def request_options(binding: Binding, allowed: Iterable[Descriptor]) -> dict[str
 
 
 def allowed_for(identifier: str, own: Sequence[str]) -> list[Descriptor]:
-    """Return the credentials to name for an identifier that somebody typed at the sign-in.
+    """Return the credentials to name for an identifier that was typed at the sign-in.
 
     Made-up ids complete them to two. An identifier without passkeys gets made-up ids only. Made-up ids are
     the same at each request, so the answer does not tell whether an account or a passkey exists.

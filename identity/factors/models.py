@@ -49,7 +49,7 @@ class Authenticator(TenantModel):
 
 
 class BackupCode(TenantModel):
-    """A single-use code for somebody who cannot use the other factors. Only a keyed hash is stored."""
+    """A single-use code for a user who cannot use the other factors. Only a keyed hash is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="backup_codes")
     digest = models.CharField(max_length=80)

@@ -121,7 +121,7 @@ NOTHING: Final = Need()
 def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, is_remembered: bool) -> Need:
     """Return what a sign-in needs besides what is proven.
 
-    ``is_remembered``: the user has chosen to skip the second factor in this browser. That satisfies policies
+    ``is_remembered``: the user has chosen to skip the second factor in this browser. This satisfies policies
     and organizations, but neither a demanded level nor a risk.
     """
     if not policy.is_on:
@@ -206,7 +206,7 @@ def _get_enrolable(policy: Policy, level: int) -> tuple[FactorType, ...]:
 
 
 def _find_offer(policy: Policy, person: Person, proven: Proven, usable: list[FactorType]) -> Need:
-    """Return the offer to set up a factor, which the user may decline once and for all."""
+    """Return the offer to set up a factor. A user who has declined gets no further offer."""
     enrolable = _get_enrolable(policy, Level.TWO)
     if usable or person.has_skipped or proven.level > Level.ONE or _is_waived(policy, proven):
         return NOTHING

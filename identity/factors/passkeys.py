@@ -104,7 +104,7 @@ def add(user: User, new: NewPasskey, *, name: str = "") -> Passkey:
     """Store a passkey whose registration was checked.
 
     Raises:
-        AlreadyEnrolled: somebody in this tenant has this credential.
+        AlreadyEnrolled: a user of this tenant has this credential.
         TooManyFactors: the user has 20.
         PasskeyRefused: the challenge was used before.
 
@@ -146,7 +146,7 @@ def record_use(
 ) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
 
-    ``is_discoverable``: the browser has found the passkey without its id. That is stored if it was unknown.
+    ``is_discoverable``: the browser has found the passkey without its id, which is stored if it is news.
 
     Raises:
         PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.

@@ -78,7 +78,7 @@ def read_authenticator_data(data: bytes) -> AuthenticatorData:
     """Return the parts of authenticator data.
 
     Raises:
-        PasskeyRefused: it is incomplete, or bytes follow it.
+        PasskeyRefused: the data is incomplete, or bytes follow it.
 
     """
     try:

@@ -1,8 +1,8 @@
 """Editing a card on the page of its row: the form of an operation replaces the card's values.
 
-The page's parameter ``edit`` names the operation. The form is sent to the URL of the operation. Its hidden
-field ``in_place`` makes the operation redirect to the card. The field contains no URL, so it cannot redirect
-elsewhere.
+The page's parameter ``edit`` names the operation. The form is sent to the URL of the operation. The form's
+hidden field ``in_place`` makes the operation redirect to the card. The field contains no URL, so it cannot
+redirect elsewhere.
 """
 
 from collections.abc import Iterable

@@ -134,7 +134,7 @@ class Operation:
     - ``reads``: ``run`` changes nothing and returns ``ShowPanels``. The form is sent with GET.
     - ``returns``: ``run`` redirects to another site, in a new tab. The operation continues when that site
       redirects back.
-    - ``serve`` replaces the form with other pages. It gets the runner, the request and the operation.
+    - ``serve`` gets the runner, the request and the operation, and replaces the form with other pages.
 
     Who can run it, and where:
 

@@ -1,6 +1,6 @@
 """The build of argon2-cffi-bindings for processors with AVX2, which ``make argon2`` and the image add.
 
-The wheel must run on every x86-64 processor, so it does without AVX2. This build requires x86-64-v3.
+The wheel must run on every x86-64 processor, so it does not use AVX2. This build requires x86-64-v3.
 """
 
 import re

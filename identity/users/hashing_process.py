@@ -1,7 +1,7 @@
 """Argon2id hashing in separate processes of low priority, which a server uses and commands do not.
 
 A thread of low priority is not enough. It holds the interpreter's lock before and after each hash. If the
-kernel suspends it then, every other thread of the worker waits for the lock.
+kernel suspends the thread then, every other thread of the worker waits for the lock.
 """
 
 import json

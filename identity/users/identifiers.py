@@ -59,7 +59,7 @@ def clean_username(text: str) -> str:
     """Return a valid username unchanged.
 
     Raises:
-        Invalid: it is empty, too long, contains white space or ``@``, or looks like a phone.
+        Invalid: the username is empty, too long, contains white space or ``@``, or looks like a phone.
 
     """
     if not 1 <= len(text) <= _MAX_LENGTH["username"]:
@@ -79,7 +79,7 @@ def clean_email(text: str) -> str:
     """Return a valid email address unchanged.
 
     Raises:
-        Invalid: it is not a valid address.
+        Invalid: the text is not a valid address.
 
     """
     try:

@@ -52,7 +52,7 @@ def send_link(administrator: Administrator, email: str) -> None:
     """Send a link that makes an address the administrator's own email.
 
     Raises:
-        Invalid: it is not a valid address.
+        Invalid: the text is not a valid address.
         limits.TooMany: too many links were asked for.
         mail.NotSent: the mail server did not accept the message.
 

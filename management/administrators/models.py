@@ -167,7 +167,7 @@ class RecoveryCode(models.Model):
 class ProviderAccount(Timestamped):
     """An account at the OpenID provider of the installation, by which an administrator may sign in.
 
-    The administrator has linked it while signed in. It is deleted when it is unlinked.
+    The administrator has linked it while signed in. The row is deleted when the account is unlinked.
     """
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class IsAdministrator(BasePermission):
-    """Allows every administrator, whatever the tenant."""
+    """Allows every administrator, of any tenant."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         """Return whether the caller is an administrator."""

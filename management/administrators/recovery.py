@@ -81,7 +81,7 @@ def send_links(email: str) -> None:
     """Send a link to each administrator who has proven this address. The caller does not learn if one has.
 
     Raises:
-        Invalid: it is not a valid address.
+        Invalid: the text is not a valid address.
         limits.TooMany: too many links were asked for, for this address or from the client's.
 
     """

@@ -90,7 +90,7 @@ def decrypt_secret(administrator: Administrator, sealed: str) -> bytes:
     """Decrypt what ``encrypt_secret`` encrypted.
 
     Raises:
-        keyring.UnknownKey: it was encrypted for another administrator, or the key is missing.
+        keyring.UnknownKey: the secret was encrypted for another administrator, or the key is missing.
 
     """
     return keyring.decrypt(sealed, purpose=PURPOSE, bound_to=binding(administrator))
