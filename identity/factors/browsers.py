@@ -105,7 +105,7 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
         user=user.pk,
         user__epoch=F("remembered_epoch"),
         remembered_until__gt=DatabaseNow(),
-        # One factor, however it came to be stored, never lets a browser skip the second.
+        # A sign-in with one factor never lets a browser skip the second, even if a row says so.
         remembered_level__gte=Level.TWO,
         # The policy may have been switched off since, or its number of days reduced.
         remembered_at__gte=rule.since,

@@ -194,7 +194,7 @@ def _find_need(
     methods = tuple(factor for factor in usable if _REACHES[factor] >= least)
     enrolable = () if methods else _get_enrolable(policy, least)
     if enrolable and usable and proven.level < Level.TWO:
-        # One factor never adds a factor beside another one: the user first proves the one that there is.
+        # A user who has a second factor must prove it before adding another one.
         methods, enrolable = tuple(usable), ()
     if may_skip and not (methods or enrolable):
         return None  # the user cannot fulfil the wish

@@ -30,8 +30,8 @@ def _select_by_key(kind: Kind) -> Select[User]:
 
 
 _by_key: Final = {kind: _select_by_key(kind) for kind in Kind}
-# ``factors`` and ``two_step`` decided what the sign-in needed. If they were changed since, the sign-in is
-# refused.
+# ``factors`` and ``two_step`` decided what the sign-in needed. If they were changed since, the caller decides
+# again.
 _count_sign_in: Final = Update(
     lambda: User.objects.filter(
         pk=uuid("pk"),

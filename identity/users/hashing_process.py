@@ -26,7 +26,7 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 _ENVIRONMENT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variables hold secrets
 
 _enabled: Final = threading.Event()
-# Processes that no thread uses. The one that was used last is used next, so the others give memory back.
+# Processes that no thread uses. The one that was used last is used next, so the others release memory.
 _idle: Final[list[subprocess.Popen[bytes]]] = []
 os.register_at_fork(after_in_child=_idle.clear)
 _build_failed: Final = threading.Event()

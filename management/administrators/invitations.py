@@ -63,7 +63,7 @@ class Invited:
     link: str
 
 
-def invite(  # noqa: PLR0913 - one parameter a field
+def invite(  # noqa: PLR0913 - one parameter for each field
     *,
     email: str,
     is_superuser: bool = False,

@@ -171,7 +171,7 @@ class ProviderAccount(Timestamped):
     """
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
-    # No database constraint: nodes of the last release delete administrators without this row.
+    # No database constraint: nodes of the previous release delete administrators without this row.
     administrator = models.OneToOneField(
         Administrator, models.CASCADE, related_name="provider_account", db_constraint=False
     )
@@ -190,7 +190,7 @@ class AdministratorPasskey(Credential, Timestamped):
     """A passkey by which an administrator signs in to the operators' site. Users have another table."""
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
-    # No database constraint: nodes of the last release delete administrators without this row.
+    # No database constraint: nodes of the previous release delete administrators without this row.
     administrator = models.ForeignKey(
         Administrator, models.CASCADE, related_name="passkeys", db_constraint=False
     )
@@ -215,7 +215,8 @@ class Invitation(Versioned):
     email_key = models.CharField(max_length=512, editable=False)
     is_superuser = models.BooleanField(default=False, verbose_name="manages every tenant")
     role = models.CharField(max_length=16, choices=Role, default=Role.ADMINISTRATOR)
-    # No database constraints: nodes of the last release delete administrators and tenants without these rows.
+    # No database constraints: nodes of the previous release delete administrators and tenants but not these
+    # rows.
     tenants = models.ManyToManyField(Tenant, related_name="+", blank=True, db_constraint=False)
     invited_by = models.ForeignKey(Administrator, models.CASCADE, related_name="+", db_constraint=False)
     token_hash = models.CharField(max_length=64, unique=True, editable=False)

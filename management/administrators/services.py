@@ -25,7 +25,7 @@ class LastSuperuser(ServiceError):
     message = gettext_noop("the last administrator of every tenant can be neither deleted nor demoted")
 
 
-def create(  # noqa: PLR0913 - one parameter a field
+def create(  # noqa: PLR0913 - one parameter for each field
     *,
     username: str,
     password: str,
