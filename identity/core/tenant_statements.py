@@ -64,7 +64,6 @@ class Select(Statement[CompiledRows[M]]):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledRows[M]:
-        """Compile the statement."""
         with tenancy.using(TENANT):
             return CompiledRows(self.build(), database)
 
@@ -99,7 +98,6 @@ class SelectTogether(Statement[CompiledTogether]):
         self._selects: Final = selects
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledTogether:
-        """Compile the statement."""
         return CompiledTogether([select.prepare(database) for select in self._selects], database)
 
     def all(self, **values: object) -> list[list[Any]]:
@@ -118,7 +116,6 @@ class SelectValues(Statement[CompiledValues]):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledValues:
-        """Compile the statement."""
         with tenancy.using(TENANT):
             return CompiledValues(self.build(), database)
 
@@ -151,7 +148,6 @@ class Update(_Change):
         self.changes: Final = changes
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
-        """Compile the statement."""
         with tenancy.using(TENANT):
             query: Any = self.build().query.chain(UpdateQuery)
             query.add_update_values(self.changes)
@@ -167,7 +163,6 @@ class Delete(_Change):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
-        """Compile the statement."""
         with tenancy.using(TENANT):
             query: Any = self.build().query.chain(DeleteQuery)
             sql, params = query.get_compiler(connection=database).as_sql()
@@ -183,7 +178,6 @@ class ConditionalInsert(Statement[CompiledStatement]):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
-        """Compile the statement."""
         insert = self.insert.prepare(database)
         with tenancy.using(TENANT):
             query: Any = self.build().values(found=models.Value(1)).query

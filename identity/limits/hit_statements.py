@@ -81,7 +81,6 @@ class CountHits(_OfRules):
     """Counts those hits that are allowed."""
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Compile the statement."""
         rows = f"VALUES {_get_rows(self._rules, database.vendor)}"
         return Prepared(_get_sql(self._rules, database.vendor, rows), _get_parameters(self._rules), database)
 
@@ -90,7 +89,6 @@ class CountTogether(_OfRules):
     """Counts all hits or none, and returns their number. PostgreSQL only."""
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Compile the statement."""
         rules, vendor = self._rules, database.vendor
         refused = [_REFUSED.format(kind=rule.kind, is_allowed=_is_allowed([rule], vendor)) for rule in rules]
         rows = _UNLESS_REFUSED.format(rows=_get_rows(rules, vendor), refused=" UNION ALL ".join(refused))
@@ -103,7 +101,6 @@ class Increment(_OfRules):
     """Counts a hit, even beyond the limit, and returns the number of hits and the seconds of the window."""
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Compile the statement."""
         statement = _INCREMENT.format(
             columns=_COLUMNS,
             rows=_get_rows(self._rules, database.vendor),

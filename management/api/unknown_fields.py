@@ -20,7 +20,6 @@ class UnknownFieldsMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request."""
         response = self.get_response(request)
         if request.path_info.startswith("/api/v1/") and response.status_code in _READ:
             served = getattr(response, "renderer_context", None)

@@ -88,7 +88,6 @@ def _change(request: HttpRequest, administrator: Administrator, form: PasswordFo
 
 
 def _field_of(refusal: ServiceError) -> str | None:
-    """Return the form field of a refusal."""
     if isinstance(refusal, second_step.WrongCode):
         return "code"
     return "current" if isinstance(refusal, sign_in.WrongCredentials) else None

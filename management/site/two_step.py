@@ -175,7 +175,6 @@ def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:
 
 
 def _field_of(refusal: ServiceError) -> str | None:
-    """Return the form field of a refusal."""
     if isinstance(refusal, idempotency.KeyReused):
         return None
     return "code" if isinstance(refusal, second_step.WrongCode) else "password"

@@ -37,7 +37,6 @@ class Command(BaseCommand):
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the files and the options."""
         parser.add_argument("files", nargs="+", type=_file, metavar="FILE")
         parser.add_argument("--tenant", required=True, metavar="SLUG", help="the tenant to import into")
         parser.add_argument(
