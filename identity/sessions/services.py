@@ -124,7 +124,7 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     with chains.joined(chain) as writes:
         if replacing is not None and replacing.user_id == user.pk:
             if replacing.level > level and not replaces_level:
-                _keep_level(session, replacing)
+                _copy_level(session, replacing)
             session.pk = replacing.pk
             writes.add(_continue, vars(session), refusal=Ended)
         else:
@@ -134,11 +134,10 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     return session, token
 
 
-def _keep_level(session: Session, replaced: Session) -> None:
+def _copy_level(session: Session, replaced: Session) -> None:
     """Copy the level and the second factor of the session that this session replaces."""
-    own = session.amr
     session.level, session.second_factor_at = replaced.level, replaced.second_factor_at
-    session.amr = [*own, *(name for name in replaced.amr if name not in {*own, "pwd"})]
+    session.amr = [*session.amr, *(name for name in replaced.amr if name not in {*session.amr, "pwd"})]
     session.remembered = False
 
 
