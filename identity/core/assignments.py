@@ -86,6 +86,7 @@ def replace(
             raise assignment.refusal
         return False
     items = _find_items(assignment, parent_id, item_ids)
+    # Without items, no row says whether the parent has other ones.
     if items.has_others or not items.new | items.linked:
         items.other_links.delete()
     _link(assignment, parent_id, items.new)

@@ -1,7 +1,7 @@
-"""The branding of a row of this layer or the next: an application's, an organization's.
+"""The branding of an application or an organization.
 
-The sign-in experience, an app above, knows its members and stores its pictures. ``settings.BRANDING`` names
-the module.
+The sign-in experience, an app above, knows the members of a branding and stores its pictures.
+``settings.BRANDING`` names the module.
 """
 
 from collections.abc import Mapping

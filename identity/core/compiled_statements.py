@@ -1,4 +1,4 @@
-"""What compiled statements on the rows of a tenant have: see ``tenant_statements``."""
+"""The compiled forms of the statements in ``tenant_statements``."""
 
 from collections.abc import Sequence
 from operator import itemgetter
@@ -18,7 +18,7 @@ from identity.core import tenancy
 M = TypeVar("M", bound=models.Model)
 
 _populators: Final[Any] = get_related_populators  # the stubs describe a later Django
-# Statements are compiled for this tenant. Each run has the active one in its place.
+# Statements are compiled for this tenant. Each run puts the active tenant in its place.
 TENANT: Final = tenancy.ActiveTenant("\0the tenant of the run", "")
 
 
@@ -98,7 +98,7 @@ class CompiledTogether(CompiledStatement):
         self.parts: Final = parts
 
     def fetch(self, values: Values) -> list[list[Any]]:
-        """Run the statement. Each row has an instance for each SELECT, or None for one that found no row."""
+        """Run the statement and return its rows: an instance for each SELECT, or None if it found no row."""
         with self.cursor() as cursor:
             self.execute(cursor, values)
             return [self._split(row) for row in cursor.fetchall()]
@@ -126,7 +126,7 @@ class CompiledValues(CompiledStatement):
     def fetch(self, values: Values, start: int, stop: int | None) -> list[tuple[Any, ...]]:
         """Run the statement and return its rows from ``start`` up to, not including, ``stop``."""
         limit = self.database.ops.limit_offset_sql(start, stop)
-        # A slice is another statement for each offset.
+        # With a limit, each offset makes another statement, which is not worth preparing.
         with self.database.cursor() if limit else self.cursor() as cursor:
             cursor.execute(f"{self.sql} {limit}" if limit else self.sql, self.bind(values))
             rows = cursor.fetchall()

@@ -7,6 +7,7 @@ itself, so it does not matter when expired rows are deleted.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -65,7 +66,7 @@ def purge(kind: Expiring, *, batch: int = BATCH) -> Iterator[int]:
 def purge_some(*, batches: int, batch: int = BATCH) -> None:
     """Delete at most this number of batches of each kind of expired rows."""
     for kind in get_kinds():
-        for _ in zip(range(batches), purge(kind, batch=batch), strict=False):
+        for _ in islice(purge(kind, batch=batch), batches):
             pass
 
 

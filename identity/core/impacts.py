@@ -1,7 +1,7 @@
 """What a dangerous operation on a row would end, delete and detach. Nothing is changed to find out.
 
-An app imports no app above it. So each app declares in ``impacts`` what its rows lose with the rows of apps
-below, and ``settings.IMPACTS`` names the declarations by dotted path.
+An app imports no app above it. So each app declares in ``impacts`` which of its rows are lost with a row of
+an app below, and ``settings.IMPACTS`` names the declarations by dotted path.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ class Verb(StrEnum):
 class Loss:
     """A kind of rows that is lost with a row of ``model``.
 
-    ``find`` returns these rows. ``text`` says what happens to them. It is marked with
+    ``find`` returns these rows. ``text`` says what happens to them. The text is marked with
     ``ngettext_lazy(…, "count")``, and ``%(number)s`` stands for their number.
     """
 
@@ -55,7 +55,7 @@ class Loss:
 class Impact:
     """The numbers of rows by kind, at most ``MOST`` + 1 of each, which means more than ``MOST``.
 
-    ``tokens_valid_until`` is when the last token would expire that is refused from now on.
+    ``tokens_valid_until`` is when the last of the tokens that become invalid would have expired.
     """
 
     end: Mapping[str, int] = field(default_factory=dict)
@@ -104,7 +104,7 @@ _VERBS: Final = {measure: (), measure_end: (Verb.END,)}
 def measure_all(rows: Sequence[Model], measured: Callable[[Any], Impact] | None) -> Impact | None:
     """Return the sum of the impacts of an operation on rows of one model, in one statement.
 
-    ``measured`` is the operation's own. None if it is neither ``measure`` nor ``measure_end``.
+    ``measured`` is the operation's function. Return None if it is neither ``measure`` nor ``measure_end``.
     """
     if measured not in _VERBS or not rows:
         return None

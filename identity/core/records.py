@@ -205,7 +205,7 @@ def _remove(row: Versioned, event: Event, expected: frozenset[int] | None, facts
     deletion_rules.check(row)  # first, because a rule may lock rows that are locked before this one
     lock(row, expected)
     log.record(event, id=row.pk, **facts)
-    # A queryset would read the row again; a copy, because Django clears the id of a deleted object.
+    # A queryset would read the row again. Delete a copy, because Django clears the id of a deleted object.
     copy(row).delete()
 
 

@@ -35,8 +35,8 @@ def fill(message: str | Promise, **values: object) -> str:
     """Return an English text that ``translate`` can translate.
 
     The message has placeholders such as ``%(count)s``. It is marked with ``gettext_noop``, or with
-    ``ngettext_lazy(…, "count")`` if it has a plural. A value that is a text of its own is filled or lazy too,
-    and several values are a list or a tuple.
+    ``ngettext_lazy(…, "count")`` if it has a plural. A value that can be translated is filled or lazy too.
+    Several values are a list or a tuple.
     """
     return FilledText(message, values)
 

@@ -11,7 +11,7 @@ _MAX_DEPTH: Final = 32
 
 
 class NotStorable(ValueError):
-    """The object holds a NUL or is too deep. The message names the field, which may be in a name itself."""
+    """The object holds a NUL or is too deep. ``field`` is empty if the NUL is in a name at the top."""
 
     def __init__(self, rule: str, field: str = "") -> None:
         self.field = field
@@ -23,7 +23,7 @@ def check(document: dict[str, Any]) -> int:
     """Check that every database can store an object, and return the number of names in it.
 
     Raises:
-        NotStorable: it cannot be stored.
+        NotStorable: the object cannot be stored.
 
     """
     if any("\0" in name for name in document):

@@ -64,7 +64,6 @@ class Select(Statement[CompiledRows[M]]):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledRows[M]:
-        """Compile the statement."""
         with tenancy.using(TENANT):
             return CompiledRows(self.build(), database)
 
@@ -77,15 +76,15 @@ class Select(Statement[CompiledRows[M]]):
         return self.prepared().fetch(self.bind(**values))
 
     def bind(self, **values: object) -> Sequence[Any]:
-        """Return what the database adapter gets for these values and the active tenant."""
+        """Return the parameters for these values and the active tenant, as the adapter expects them."""
         return self.prepared().bind(values)
 
     def find(self, **values: object) -> Work[M | None]:
-        """Return the first row or None, as work that can be done with that of other requests."""
+        """Return the first row or None, as work that can be done together with that of other requests."""
         return self.find_bound(self.bind(**values))
 
     def find_bound(self, parameters: Sequence[Any]) -> Work[M | None]:
-        """Do what ``find`` does, for what ``bind`` returned."""
+        """Return the same as ``find``, for parameters that ``bind`` returned."""
         prepared = self.prepared()
         outcome = yield prepared.call(parameters)
         return next(iter(prepared.load(outcome.rows)), None)
@@ -99,7 +98,6 @@ class SelectTogether(Statement[CompiledTogether]):
         self._selects: Final = selects
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledTogether:
-        """Compile the statement."""
         return CompiledTogether([select.prepare(database) for select in self._selects], database)
 
     def all(self, **values: object) -> list[list[Any]]:
@@ -118,7 +116,6 @@ class SelectValues(Statement[CompiledValues]):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledValues:
-        """Compile the statement."""
         with tenancy.using(TENANT):
             return CompiledValues(self.build(), database)
 
@@ -151,7 +148,6 @@ class Update(_Change):
         self.changes: Final = changes
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
-        """Compile the statement."""
         with tenancy.using(TENANT):
             query: Any = self.build().query.chain(UpdateQuery)
             query.add_update_values(self.changes)
@@ -167,7 +163,6 @@ class Delete(_Change):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
-        """Compile the statement."""
         with tenancy.using(TENANT):
             query: Any = self.build().query.chain(DeleteQuery)
             sql, params = query.get_compiler(connection=database).as_sql()
@@ -183,7 +178,6 @@ class ConditionalInsert(Statement[CompiledStatement]):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
-        """Compile the statement."""
         insert = self.insert.prepare(database)
         with tenancy.using(TENANT):
             query: Any = self.build().values(found=models.Value(1)).query
@@ -192,12 +186,12 @@ class ConditionalInsert(Statement[CompiledStatement]):
         return CompiledStatement(statement, [*insert.params, *params], database)
 
     def __call__(self, row: models.Model, **values: object) -> bool:
-        """Insert the row if the query with ``values`` finds one, and return whether it did."""
+        """Insert the row if the query finds a row for ``values``. Return whether the row was inserted."""
         prepared = self.prepared()
         return bool(prepared.execute_alone(prepared.bind(vars(row) | values)).count)
 
     def repeat(self, bound: Sequence[Any], changes: Values) -> Work[bool]:
-        """Insert the bound row, with these changes, if the query finds one, and return whether it did."""
+        """Return the same insertion as work, for parameters that ``bind`` returned, with these changes."""
         prepared = self.prepared()
         outcome = yield prepared.call(prepared.rebind(bound, changes))
         return bool(outcome.count)

@@ -54,7 +54,6 @@ class Reencrypted:
 
 
 def get_columns() -> list[EncryptedColumn]:
-    """Return all encrypted columns."""
     return [column for path in settings.ENCRYPTED_COLUMNS for column in import_string(path)]
 
 

@@ -78,20 +78,20 @@ def decrypt(encrypted: str, *, purpose: str, bound_to: str) -> bytes:
         raise UnknownKey(key_id) from None
 
 
-def mac(message: str, *, purpose: str, key: str) -> bytes:
-    """Return the HMAC-SHA-256 of a message (32 bytes), with the subkey of the key with id ``key``.
+def mac(message: str, *, purpose: str, key_id: str) -> bytes:
+    """Return the HMAC-SHA-256 of a message (32 bytes), with the purpose's subkey of a key.
 
     Raises:
         UnknownKey: no key has this id.
 
     """
-    return hmac.digest(subkey(purpose, key), message.encode(), "sha256")
+    return hmac.digest(subkey(purpose, key_id), message.encode(), "sha256")
 
 
 def digest(secret: str, *, purpose: str) -> str:
-    """Return a keyed hash of a random secret. It need not be slow: a random secret cannot be guessed."""
+    """Return a keyed hash of a random secret. A fast hash is enough: a random secret cannot be guessed."""
     key_id = current_id()
-    return f"{key_id}.{mac(secret, purpose=purpose, key=key_id).hex()}"
+    return f"{key_id}.{mac(secret, purpose=purpose, key_id=key_id).hex()}"
 
 
 def is_current(stored: str) -> bool:
@@ -103,7 +103,7 @@ def matches(secret: str, stored: str, *, purpose: str) -> bool:
     """Return in constant time whether a secret has this stored ``digest``."""
     key_id, _, expected = stored.partition(".")
     try:
-        found = mac(secret, purpose=purpose, key=key_id).hex()
+        found = mac(secret, purpose=purpose, key_id=key_id).hex()
     except UnknownKey:
         return False
     return hmac.compare_digest(found, expected)

@@ -43,7 +43,7 @@ _use: Final = Update(
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """A secret that is not stored yet, and the sealed text that carries it through the form."""
+    """A secret that is not stored yet, and the encrypted text that carries the secret through the form."""
 
     secret: bytes
     sealed: str
@@ -58,7 +58,7 @@ class ImportedSecret:
 
 
 def begin(user: User, *, browser: str, now: datetime) -> Enrolment:
-    """Return a new secret, bound to a user and a browser for 15 minutes. The server makes every secret."""
+    """Return a new secret, bound to a user and a browser for 15 minutes. No client can choose a secret."""
     secret = totp.new_secret()
     facts = {"secret": base64.b64encode(secret).decode(), "until": now.timestamp() + _ENROLMENT_SECONDS}
     sealed = keyring.encrypt(
@@ -68,10 +68,10 @@ def begin(user: User, *, browser: str, now: datetime) -> Enrolment:
 
 
 def open_enrolment(user: User, sealed: str, *, browser: str, now: datetime) -> bytes:
-    """Return the secret of ``begin``.
+    """Return the secret of an enrolment from its encrypted text.
 
     Raises:
-        EnrolmentExpired: it is more than 15 minutes old, or of another user or browser.
+        EnrolmentExpired: the enrolment is more than 15 minutes old, or of another user or browser.
 
     """
     try:
@@ -85,7 +85,7 @@ def open_enrolment(user: User, sealed: str, *, browser: str, now: datetime) -> b
 
 
 def confirm(user: User, secret: bytes, code: str, *, name: str = "", now: datetime) -> Authenticator:
-    """Store an authenticator whose code proves that it has the secret. The code is used up.
+    """Store an authenticator whose code proves that it has the secret. The code cannot be used again.
 
     Raises:
         WrongFactor: the code does not belong to the secret, or the clock of the authenticator is wrong.
@@ -110,7 +110,7 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
     """
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
     stored = list(Authenticator.objects.filter(user=user))
-    if any(_secret_of(authenticator) == secret for authenticator in stored):
+    if any(_decrypt_secret(authenticator) == secret for authenticator in stored):
         raise AlreadyEnrolled
     if len(stored) >= MOST:
         raise TooManyFactors
@@ -123,13 +123,13 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
 
 @dataclass(frozen=True, slots=True)
 class ValidCode:
-    """A code that is valid for an authenticator in a time step. It counts once."""
+    """A code that is valid for an authenticator in a time step. It can be used once."""
 
     authenticator: Authenticator
     step: int
 
     def use(self, chain: Chain) -> None:
-        """Store that the code is used. If it arrives several times at the same moment, one use succeeds.
+        """Store that the code is used. Of concurrent requests, one uses the code.
 
         Raises (when the chain runs):
             WrongFactor: the code was used before.
@@ -144,7 +144,7 @@ def get_timed(**condition: object) -> QuerySet[Authenticator]:
 
 
 def find_code(user: User, code: str, own: Iterable[Authenticator] | None = None) -> ValidCode | None:
-    """Return a code with the user's authenticator that it is valid for, or None if it is wrong or was used.
+    """Return a code with the authenticator that accepts it, or None if the code is wrong or was used.
 
     ``own`` are the authenticators of the user, if ``get_timed`` has read them.
     """
@@ -152,7 +152,7 @@ def find_code(user: User, code: str, own: Iterable[Authenticator] | None = None)
     if len(digits) != totp.DIGITS:
         return None
     for authenticator in _of_user.all(user_id=user.pk) if own is None else own:
-        secret, now = _secret_of(authenticator), getattr(authenticator, "now").timestamp()  # noqa: B009
+        secret, now = _decrypt_secret(authenticator), getattr(authenticator, "now").timestamp()  # noqa: B009
         step = secret and totp.find_step(secret, digits, after=authenticator.last_step, now=now)
         if step:
             return ValidCode(authenticator, step)
@@ -163,7 +163,7 @@ def parse_secret(text: str, *, field: str = "secret") -> bytes:
     """Return a secret that another system used, from base32. ``field`` is its name in a refusal.
 
     Raises:
-        Invalid: it is not base32 of 16 to 64 characters.
+        Invalid: the text is not base32 of 16 to 64 characters.
 
     """
     compact = text.replace(" ", "").rstrip("=").upper()
@@ -204,7 +204,7 @@ def _digits(code: str) -> str:
     return "".join(code.split())
 
 
-def _secret_of(authenticator: Authenticator) -> bytes | None:
+def _decrypt_secret(authenticator: Authenticator) -> bytes | None:
     try:
         return keyring.decrypt(
             authenticator.sealed_secret, purpose=PURPOSE, bound_to=_bind_row(authenticator)

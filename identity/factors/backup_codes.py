@@ -1,4 +1,4 @@
-"""Backup codes: single-use codes for somebody who cannot use the other factors."""
+"""Backup codes: single-use codes for users who cannot use their other factors."""
 
 import base64
 import secrets
@@ -22,7 +22,7 @@ from identity.users.models import User
 from identity.users.notices import Notice, notify
 
 NUMBER: Final = 10
-FEW: Final = 2  # from here on, the person is told to make new ones
+FEW: Final = 2  # with this many left or fewer, the user is asked to make new ones
 _BYTES: Final = 10
 _PURPOSE: Final = "users' backup codes"
 
@@ -57,7 +57,7 @@ def renew(user: User) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ValidCode:
-    """A backup code that its user has entered. It counts once."""
+    """A backup code that its user has entered. It can be used once."""
 
     user: User
     stored: BackupCode
@@ -83,7 +83,7 @@ class ValidCode:
 
 
 def find_code(user: User, code: str) -> ValidCode | None:
-    """Return a code if it is an unused backup code of the user. Spaces, dashes and case do not count."""
+    """Return a code if it is an unused backup code of the user. Spaces, dashes and case are ignored."""
     typed = "".join(code.split()).replace("-", "").upper()
     unused = BackupCode.objects.filter(user=user, used_at=None)
     matching = (row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE))

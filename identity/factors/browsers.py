@@ -1,8 +1,8 @@
 """Browsers in which a user has signed in, and those in which no second factor is asked for a while.
 
 A browser has a secret for each user, in its cookie ``gatehouse-known``. Only a hash of the secret is stored.
-``forgetting`` removes them. A sign-in and the removal of a browser lock the user's row first, so that each
-sees what the other has done.
+``forgetting`` removes browsers. A sign-in and the removal of a browser lock the user's row first, so that
+each sees what the other has done.
 """
 
 import hashlib
@@ -81,9 +81,9 @@ class Seen:
     is_new: bool
 
 
-def find(user: User, known: Iterable[str]) -> KnownBrowser | None:
+def find(user: User, browser_secrets: Iterable[str]) -> KnownBrowser | None:
     """Return the browser of a user with one of these secrets."""
-    hashes = {f"hash{number}": _hash(secret) for number, secret in enumerate(known)}
+    hashes = {f"hash{number}": _hash(secret) for number, secret in enumerate(browser_secrets)}
     return _by_hashes(len(hashes)).first(user_id=user.pk, **hashes) if hashes else None
 
 
@@ -105,7 +105,7 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
         user=user.pk,
         user__epoch=F("remembered_epoch"),
         remembered_until__gt=DatabaseNow(),
-        # One factor, however it came to be stored, never lets a browser skip the second.
+        # A sign-in with one factor never lets a browser skip the second, even if a row says so.
         remembered_level__gte=Level.TWO,
         # The policy may have been switched off since, or its number of days reduced.
         remembered_at__gte=rule.since,
@@ -113,14 +113,16 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
     ).order_by("-last_seen_at", "-pk")
 
 
-def is_remembered(user: User, known: Sequence[str], rule: TrustedDevices | None) -> bool:
+def is_remembered(user: User, browser_secrets: Sequence[str], rule: TrustedDevices | None) -> bool:
     """Return whether a user has chosen to skip the second factor in the browser with these secrets."""
-    return rule is not None and bool(known) and _find_remembered(user, known, rule) is not None
+    if rule is None or not browser_secrets:
+        return False
+    return _find_remembered(user, browser_secrets, rule) is not None
 
 
 def record(  # noqa: PLR0913 - what a sign-in tells about its browser
     user: User,
-    known: Sequence[str],
+    browser_secrets: Sequence[str],
     *,
     remember: TrustedDevices | None = None,
     skipping: TrustedDevices | None = None,
@@ -137,14 +139,14 @@ def record(  # noqa: PLR0913 - what a sign-in tells about its browser
         credentials.FactorsChanged: the browser was forgotten meanwhile.
 
     """
-    found = _find_remembered(user, known, skipping) if skipping else find(user, known)
+    found = _find_remembered(user, browser_secrets, skipping) if skipping else find(user, browser_secrets)
     if skipping and found is None:
         raise credentials.FactorsChanged
     with chains.joined(chain) as writes:
         if found is not None and remember is None:
             seen = {"pk": found.pk, "remembered_at": found.remembered_at, **_describe()}
             writes.add(_see_remembered if skipping else _see_again, seen, refusal=credentials.FactorsChanged)
-            return Seen(_get_secret(known, found), "", is_new=False)
+            return Seen(_get_secret(browser_secrets, found), "", is_new=False)
         secret = secrets.token_urlsafe(32)
         if found is not None and remember is not None:
             _renew_secret(user, found, secret, remember, level, writes)
@@ -152,11 +154,12 @@ def record(  # noqa: PLR0913 - what a sign-in tells about its browser
         if remember is not None:
             event, days = Event.TRUSTED_DEVICE_CREATE, remember.days
             log.record_in(writes, event, user_id=user.pk, id=user.pk, device_id=pk, days=days)
-    return Seen(secret, _get_secret(known, found) if found else "", is_new=found is None)
+    return Seen(secret, _get_secret(browser_secrets, found) if found else "", is_new=found is None)
 
 
-def _find_remembered(user: User, known: Sequence[str], rule: TrustedDevices) -> KnownBrowser | None:
-    return get_remembered(user, rule).filter(token_hash__in=[_hash(secret) for secret in known]).first()
+def _find_remembered(user: User, browser_secrets: Sequence[str], rule: TrustedDevices) -> KnownBrowser | None:
+    hashes = [_hash(secret) for secret in browser_secrets]
+    return get_remembered(user, rule).filter(token_hash__in=hashes).first()
 
 
 def _store(user: User, secret: str, remember: TrustedDevices | None, level: int, chain: Chain) -> UUID:
@@ -191,8 +194,8 @@ def _describe() -> dict[str, str]:
     return {"label": browser_names.get_name(origin.user_agent), "ip": origin.ip}
 
 
-def _get_secret(known: Iterable[str], browser: KnownBrowser) -> str:
-    return next(secret for secret in known if _hash(secret) == browser.token_hash)
+def _get_secret(browser_secrets: Iterable[str], browser: KnownBrowser) -> str:
+    return next(secret for secret in browser_secrets if _hash(secret) == browser.token_hash)
 
 
 def _hash(secret: str) -> str:

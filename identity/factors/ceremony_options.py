@@ -86,10 +86,10 @@ def request_options(binding: Binding, allowed: Iterable[Descriptor]) -> dict[str
 
 
 def allowed_for(identifier: str, own: Sequence[str]) -> list[Descriptor]:
-    """Return the credentials to name for an identifier that somebody typed at the sign-in.
+    """Return the credentials to name for an identifier that was typed at the sign-in.
 
-    Made-up ids complete them to two. An identifier without passkeys gets made-up ids only. They are the same
-    at each request, so the answer does not tell whether an account or a passkey exists.
+    Made-up ids complete them to two. An identifier without passkeys gets made-up ids only. Made-up ids are
+    the same at each request, so the answer does not tell whether an account or a passkey exists.
     """
     length = _length_of(own[0]) if own else _plausible_length(identifier)
     missing = max(0, _FEWEST_ALLOWED - len(own))
@@ -111,6 +111,6 @@ def _made_up(identifier: str, number: int, length: int) -> str:
 
 
 def _mac(identifier: str, number: int) -> bytes:
-    # The oldest key stays the same when an operator adds a new one in front.
+    # The last key stays the same when an operator adds a key in front.
     message = f"{number}\n{tenancy.active_id()}\n{identifier}"
-    return keyring.mac(message, purpose=_PURPOSE, key=keyring.ids()[-1])
+    return keyring.mac(message, purpose=_PURPOSE, key_id=keyring.ids()[-1])

@@ -1,7 +1,7 @@
 """Challenges of WebAuthn that the server does not store.
 
-A challenge is 16 random bytes, the time, the id of a key and a MAC over its purpose. So a page that is
-only looked at writes nothing. The caller stores the hash of an accepted challenge, which makes it single-use.
+A challenge is 16 random bytes, the time, the id of a key and a MAC over its purpose. So showing a page stores
+nothing. The caller stores the hash of an accepted challenge, which makes the challenge single-use.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _MAC_BYTES: Final = 32
 
 
 class Ceremony(StrEnum):
-    """What a passkey is used for. A challenge of one ceremony is worthless in another one."""
+    """What a passkey is used for. A challenge of one ceremony is invalid in another one."""
 
     SIGN_IN = "sign_in"
     SECOND_FACTOR = "second_factor"
@@ -48,7 +48,7 @@ class Ceremony(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a challenge is for. ``browser`` is the hash of its cookie; user and session may be unknown."""
+    """What a challenge is valid for. ``browser`` is a hash. ``user`` and ``session`` are empty if unknown."""
 
     ceremony: Ceremony
     browser: str
@@ -75,7 +75,7 @@ def check(challenge: bytes, *bindings: Binding) -> AcceptedChallenge:
     """Check that a challenge was made here for one of the bindings, and within the last 10 minutes.
 
     Raises:
-        PasskeyRefused: it was not.
+        PasskeyRefused: the challenge was not.
 
     """
     if len(challenge) != _HEAD.size + _MAC_BYTES:
@@ -90,7 +90,7 @@ def check(challenge: bytes, *bindings: Binding) -> AcceptedChallenge:
         raise PasskeyRefused(Reason.CHALLENGE)
     if not -_MAX_CLOCK_DIFFERENCE <= time.time() - made_at <= SECONDS:
         raise PasskeyRefused(Reason.CHALLENGE_EXPIRED)
-    # The row outlives the challenge, also if the clock of another node is late.
+    # The row outlives the challenge, even if the clock of another node is late.
     expires_at = datetime.fromtimestamp(made_at + SECONDS + 2 * _MAX_CLOCK_DIFFERENCE, UTC)
     return AcceptedChallenge(hashlib.sha256(challenge).hexdigest(), expires_at)
 
@@ -105,4 +105,4 @@ def _mac(head: bytes, key_id: str, binding: Binding) -> bytes:
         binding.user,
         binding.session,
     )
-    return keyring.mac("\n".join(parts), purpose=_PURPOSE, key=key_id)
+    return keyring.mac("\n".join(parts), purpose=_PURPOSE, key_id=key_id)

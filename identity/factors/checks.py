@@ -1,4 +1,4 @@
-"""The check that the triggers which keep ``User.factors`` exist."""
+"""The check that the triggers which update ``User.factors`` exist."""
 
 from collections.abc import Sequence
 

@@ -10,9 +10,9 @@ KEPT_SECONDS: Final = 180 * 24 * 3600
 
 
 def is_new(user: User, country: str) -> bool:
-    """Return whether the sign-ins of a user in the last 180 days came from other countries.
+    """Return whether all sign-ins of a user in the last 180 days came from other countries.
 
-    It is false if there were none, or their countries are unknown.
+    Return false if there were no sign-ins, or if their countries are unknown.
     """
     seen = SignInCountry.objects.filter(user=user, last_seen_at__gt=seconds_ahead(-KEPT_SECONDS))
     countries = set(seen.values_list("country", flat=True))

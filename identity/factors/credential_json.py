@@ -64,7 +64,7 @@ def read_registration(document: object) -> Registration:
     """Return the answer of ``create()``.
 
     Raises:
-        PasskeyRefused: it is too large, or does not have the shape of the standard.
+        PasskeyRefused: the document is too large, or does not have the shape of the standard.
 
     """
     members, response = _read_envelope(document)
@@ -82,7 +82,7 @@ def read_assertion(document: object) -> Assertion:
     """Return the answer of ``get()``.
 
     Raises:
-        PasskeyRefused: it is too large, or does not have the shape of the standard.
+        PasskeyRefused: the document is too large, or does not have the shape of the standard.
 
     """
     members, response = _read_envelope(document)
@@ -98,10 +98,10 @@ def read_assertion(document: object) -> Assertion:
 
 
 def decode(text: object) -> bytes:
-    """Decode base64url without padding. Every value has exactly one text.
+    """Decode base64url without padding. Only one text is accepted for each value.
 
     Raises:
-        PasskeyRefused: it is something else.
+        PasskeyRefused: the text is something else.
 
     """
     if not isinstance(text, str) or not _BASE64URL.fullmatch(text) or len(text) % 4 == 1:
@@ -184,7 +184,7 @@ def _read_transports(response: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _read_discoverable(members: dict[str, Any]) -> bool | None:
-    """Return what the browser says about the residence of the key; ``None`` if it says nothing."""
+    """Return whether the browser says that the key is discoverable; ``None`` if it says nothing."""
     results = members.get("clientExtensionResults")
     properties = results.get("credProps") if isinstance(results, dict) else None
     value = properties.get("rk") if isinstance(properties, dict) else None

@@ -37,7 +37,7 @@ class FactorNotAllowed(FactorError):
 
 
 class AlreadyEnrolled(FactorError):
-    """The person has this authenticator already."""
+    """The authenticator or passkey is registered already."""
 
     reason = "already_enrolled"
     message = "this authenticator is set up already"

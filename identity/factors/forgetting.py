@@ -46,7 +46,7 @@ def forget(user: User, browser_id: str) -> None:
 
 @transaction.atomic
 def forget_all(user: User) -> None:
-    """Forget all browsers of a user, also those that are merely known."""
+    """Forget all browsers of a user, both remembered and known ones."""
     _lock(user)
     count, _ = KnownBrowser.objects.filter(user=user).delete()
     remembered_grants.end(user)

@@ -7,7 +7,7 @@ from identity.users.factor_bits import AUTHENTICATOR, BACKUP_CODE, PASSKEY
 
 
 class FactorType(StrEnum):
-    """A kind of second factor. Email and phone have no row: they count for a verified address."""
+    """A kind of second factor. Codes by email and phone have no row: a verified address is enough."""
 
     WEBAUTHN = "WebAuthn"
     TOTP = "Totp"

@@ -49,7 +49,7 @@ class Authenticator(TenantModel):
 
 
 class BackupCode(TenantModel):
-    """A single-use code for somebody who cannot use the other factors. Only a keyed hash is stored."""
+    """A single-use code for a user who cannot use the other factors. Only a keyed hash is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="backup_codes")
     digest = models.CharField(max_length=80)
@@ -65,7 +65,7 @@ class BackupCode(TenantModel):
 
 
 class KnownBrowser(TenantModel):
-    """A browser in which a user has signed in, and until when it is not asked for a second factor."""
+    """A browser in which a user has signed in, and until when no second factor is asked for in it."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="known_browsers")
     token_hash = models.CharField(max_length=64)
@@ -75,9 +75,10 @@ class KnownBrowser(TenantModel):
     last_seen_at = models.DateTimeField()
     remembered_at = models.DateTimeField(null=True)
     remembered_until = models.DateTimeField(null=True)
-    # ``User.epoch`` at that moment: a new password, a suspension or a reset increments it, which ends it.
+    # ``User.epoch`` at ``remembered_at``. A new password, a suspension or a reset increments the epoch, so
+    # that the browser is no longer remembered.
     remembered_epoch = models.PositiveIntegerField(null=True)
-    # The level of the sign-in after which it was remembered: at least two factors.
+    # The level of the sign-in after which the browser was remembered: at least two factors.
     remembered_level = models.PositiveSmallIntegerField(null=True)
 
     objects = TenantManager()

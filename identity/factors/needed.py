@@ -97,7 +97,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a sign-in still needs. ``least`` 0: nothing.
+    """What a sign-in still needs: to reach the level ``least``, or nothing if that is 0.
 
     ``methods`` are the factors that the user has and that reach the level, the strongest first. Without any,
     ``enrolable`` are those that can be set up now.
@@ -121,11 +121,11 @@ NOTHING: Final = Need()
 def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, is_remembered: bool) -> Need:
     """Return what a sign-in needs besides what is proven.
 
-    ``is_remembered``: the user has chosen to skip the second factor in this browser. That satisfies policies
+    ``is_remembered``: the user has chosen to skip the second factor in this browser. This satisfies policies
     and organizations, but neither a demanded level nor a risk.
     """
     if not policy.is_on:
-        # Only a passkey that signs in alone may meet a demand, at the next sign-in.
+        # Without second factors, only another sign-in can meet a demand, with a passkey alone.
         return _find_need(policy, [], proven, demands.essential, may_skip=False) or NOTHING
     if proven.way == Way.RECOVERY and proven.level < Level.TWO:
         # An administrator vouches for the user, whose only way on is a new factor.
@@ -194,10 +194,10 @@ def _find_need(
     methods = tuple(factor for factor in usable if _REACHES[factor] >= least)
     enrolable = () if methods else _get_enrolable(policy, least)
     if enrolable and usable and proven.level < Level.TWO:
-        # One factor never adds a factor beside another one: the user first proves the one that there is.
+        # A user who has a second factor must prove it before adding another one.
         methods, enrolable = tuple(usable), ()
     if may_skip and not (methods or enrolable):
-        return None  # a wish that nobody can fulfil
+        return None  # the user cannot fulfil the wish
     return Need(least, methods, enrolable, may_skip, tuple(unmet))
 
 
@@ -206,13 +206,13 @@ def _get_enrolable(policy: Policy, level: int) -> tuple[FactorType, ...]:
 
 
 def _find_offer(policy: Policy, person: Person, proven: Proven, usable: list[FactorType]) -> Need:
-    """Return the offer to set up a factor, which the user may decline once and for all."""
+    """Return the offer to set up a factor. A user who has declined gets no further offer."""
     enrolable = _get_enrolable(policy, Level.TWO)
     if usable or person.has_skipped or proven.level > Level.ONE or _is_waived(policy, proven):
         return NOTHING
-    is_made = policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP or (
+    is_offered = policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP or (
         policy.prompt is Prompt.AT_SIGN_IN and proven.way != Way.REGISTER
     )
-    if not (is_made and enrolable):
+    if not (is_offered and enrolable):
         return NOTHING
     return Need(Level.TWO, (), enrolable, may_skip=True, reasons=("tenant",))

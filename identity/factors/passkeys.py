@@ -41,7 +41,7 @@ _own_by_hash: Final = Select(
         user_id=uuid("user_id"), rp_id=text("rp_id"), credential_hash=text("credential_hash")
     )[:1]
 )
-_is_usable: Final = SelectValues(
+_any_usable: Final = SelectValues(
     lambda: Passkey.objects.filter(user_id=uuid("user_id"), rp_id=text("rp_id")).values_list("pk")[:1]
 )
 
@@ -64,7 +64,7 @@ def usable(user: User) -> QuerySet[Passkey]:
 
 def has_usable(user: User) -> bool:
     """Return whether a user has a passkey that works at the present address."""
-    return bool(_is_usable.all(user_id=user.pk, rp_id=relying_party.current().id))
+    return bool(_any_usable.all(user_id=user.pk, rp_id=relying_party.current().id))
 
 
 def find_usable(user: User, credential_id: str) -> Passkey | None:
@@ -73,13 +73,13 @@ def find_usable(user: User, credential_id: str) -> Passkey | None:
     return _own_by_hash.first(user_id=user.pk, rp_id=rp_id, credential_hash=hash_id(credential_id))
 
 
-def can_sign_in(passkeys: QuerySet[Passkey]) -> QuerySet[Passkey]:
-    """Return those that sign in alone: they are discoverable and verify the user."""
+def filter_first_factors(passkeys: QuerySet[Passkey]) -> QuerySet[Passkey]:
+    """Return the passkeys that sign in alone: they are discoverable and verify the user."""
     return passkeys.filter(is_discoverable=True, verifies_user=True)
 
 
 def describe(passkeys: Iterable[Credential]) -> list[Descriptor]:
-    """Return what the options of a ceremony name."""
+    """Return the descriptors of passkeys for the options of a ceremony."""
     return [Descriptor(passkey.credential_id, passkey.transports) for passkey in passkeys]
 
 
@@ -104,7 +104,7 @@ def add(user: User, new: NewPasskey, *, name: str = "") -> Passkey:
     """Store a passkey whose registration was checked.
 
     Raises:
-        AlreadyEnrolled: somebody in this tenant has this credential.
+        AlreadyEnrolled: a user of this tenant has this credential.
         TooManyFactors: the user has 20.
         PasskeyRefused: the challenge was used before.
 
@@ -146,13 +146,13 @@ def record_use(
 ) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
 
-    ``is_discoverable``: the browser has found the passkey without its id. That is stored if it was unknown.
+    ``is_discoverable``: the browser has found the passkey without its id, which is stored if it is news.
 
     Raises:
         PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.
 
     """
-    learns = is_discoverable and passkey.is_discoverable is None
+    reveals_discoverable = is_discoverable and passkey.is_discoverable is None
     use = {
         "pk": passkey.pk,
         "known_count": passkey.sign_count,
@@ -161,8 +161,9 @@ def record_use(
     }
     with chains.joined(chain) as writes:
         spend(proven.challenge, writes)
-        writes.add(_use_of(type(passkey), learns), use, refusal=lambda: _find_refusal(passkey))
-        if learns and isinstance(passkey, Passkey):  # it can sign in from now on: a bit of ``User.factors``
+        writes.add(_use_of(type(passkey), reveals_discoverable), use, refusal=lambda: _find_refusal(passkey))
+        if reveals_discoverable and isinstance(passkey, Passkey):
+            # The passkey can sign in from now on, which ``User.factors`` says too.
             user = passkey.user
             writes.then(lambda: user.refresh_from_db(fields=("factors",)))
 
@@ -173,11 +174,11 @@ def _find_refusal(passkey: Credential) -> PasskeyRefused:
 
 
 @cache
-def _use_of(model: type[Credential], learns: bool) -> Update:  # noqa: FBT001 - as ``record_use``
+def _use_of(model: type[Credential], reveals_discoverable: bool) -> Update:  # noqa: FBT001 - as ``record_use``
     """Return the statement that stores the use of a passkey, unless it was used or removed meanwhile."""
     # Keys on several devices have no common counter: see ``ceremonies``.
     is_unchanged = Q(backup_eligible=True) | Q(sign_count=number("known_count"))
-    learned = {"is_discoverable": True, "verifies_user": True} if learns else {}
+    learned = {"is_discoverable": True, "verifies_user": True} if reveals_discoverable else {}
     return Update(
         lambda: model._default_manager.filter(is_unchanged, pk=uuid("pk")),
         sign_count=number("sign_count"),

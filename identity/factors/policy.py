@@ -56,7 +56,7 @@ OFF: Final = Policy()
 
 
 def default_mfa() -> dict[str, Any]:
-    """Return settings with which nobody is asked for a second factor."""
+    """Return settings with which no user is asked for a second factor."""
     return {
         "factors": [],
         "policy": Prompt.NO_PROMPT.value,

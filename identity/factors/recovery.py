@@ -48,7 +48,7 @@ def issue(user: User, *, seconds: int = DEFAULT_SECONDS) -> tuple[str, datetime]
 
 @dataclass(frozen=True, slots=True)
 class ValidCode:
-    """A recovery code that its user has entered. It counts once."""
+    """A recovery code that its user has entered. It can be used once."""
 
     user: User
     grant: RecoveryGrant
@@ -71,7 +71,7 @@ class ValidCode:
 
 
 def find_code(user: User, code: str) -> ValidCode | None:
-    """Return a code if it is the recovery code of the user. Spaces, dashes and case do not count."""
+    """Return a code if it is the recovery code of the user. Spaces, dashes and case are ignored."""
     typed = "".join(code.split()).replace("-", "").upper()
     unused = RecoveryGrant.objects.filter(user=user, used_at=None, expires_at__gt=DatabaseNow())
     matching = (row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE))

@@ -40,7 +40,7 @@ class NoSuchFactor(ServiceError):
 
 
 def get_factors(user: User) -> list[StoredFactor]:
-    """Return the factors of a user, oldest first of each kind. A user without any costs no statement."""
+    """Return the factors of a user, oldest first of each kind. If there are none, no query runs."""
     if not user.factors:
         return []
     passkeys = [
@@ -79,7 +79,7 @@ def find_named(user: User, factor_id: UUID) -> StoredFactor:
 
 @transaction.atomic
 def rename(user: User, factor_id: UUID, name: str) -> None:
-    """Give a passkey or an authenticator of a user another name. An empty one removes it.
+    """Rename a passkey or an authenticator of a user. An empty name removes the name.
 
     Raises:
         NoSuchFactor: the user has no such factor with this id.
@@ -94,7 +94,7 @@ def rename(user: User, factor_id: UUID, name: str) -> None:
 
 @transaction.atomic
 def remove(user: User, factor_id: UUID) -> FactorType:
-    """Remove one factor of a user. Backup codes go with the last other factor, because they are none alone.
+    """Remove one factor of a user. If only backup codes remain, remove them too: they are no factor alone.
 
     Raises:
         NoSuchFactor: the user has no factor with this id.

@@ -23,12 +23,12 @@ class Settings:
 
 
 def get(user: User) -> Settings:
-    """Return the settings of a user's row that was read."""
+    """Return the settings of a user without a query."""
     return Settings(user.two_step, user.factor_skipped_at, user.version)
 
 
 def read(user: User) -> Settings:
-    """Read the settings of a user after a change.
+    """Read the settings of a user from the database, after a change.
 
     Raises:
         Gone: the user was deleted.

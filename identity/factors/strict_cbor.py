@@ -1,6 +1,6 @@
 """A check of CBOR (RFC 8949) before a library reads it.
 
-The library takes byte strings that end too early, repeated keys of maps, and any depth. Authenticators send
+The library accepts byte strings that end too early, repeated keys of maps, and any depth. Authenticators send
 small, plain CBOR (CTAP2 canonical CBOR form), so everything else is refused.
 """
 
@@ -34,7 +34,7 @@ def check(data: bytes) -> None:
     """Check that the bytes are one item.
 
     Raises:
-        NotStrict: they are not.
+        NotStrict: the bytes are not.
 
     """
     if find_end(data) != len(data):

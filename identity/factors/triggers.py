@@ -1,6 +1,6 @@
-"""Triggers that keep ``User.factors``: which kinds of factors a user has, as a set of bits.
+"""Triggers that update ``User.factors``: which kinds of factors a user has, as a set of bits.
 
-A sign-in reads the set with the user's row, so it costs no statement to learn that somebody has no factors.
+A sign-in reads the set with the user's row, so no query is needed for users without factors.
 The database computes it from the rows, so no code can store a wrong one.
 """
 

@@ -1,7 +1,7 @@
 """The bytes of WebAuthn: authenticator data, attestation objects, public keys and signatures.
 
-No other module imports the library. It parses and verifies signatures. What may be in the bytes is checked
-here before.
+No other module imports the library, which parses and verifies signatures. This module checks the bytes before
+the library reads them.
 """
 
 import struct
@@ -78,7 +78,7 @@ def read_authenticator_data(data: bytes) -> AuthenticatorData:
     """Return the parts of authenticator data.
 
     Raises:
-        PasskeyRefused: it is incomplete, or bytes follow it.
+        PasskeyRefused: the data is incomplete, or bytes follow it.
 
     """
     try:
@@ -109,7 +109,7 @@ def check_public_key(cose: bytes) -> int:
     """Check that a new public key is supported and strong enough, and return its algorithm.
 
     Raises:
-        PasskeyRefused: it is not.
+        PasskeyRefused: the key is not.
 
     """
     key = _read_key(cose)
@@ -136,9 +136,9 @@ def verify_signature(cose: bytes, message: bytes, signature: bytes) -> None:
 
 
 def is_usable_rp_id(rp_id: str, origin: str) -> bool:
-    """Return whether browsers let pages of this host use the id: a public suffix, such as ``co.uk``, is not.
+    """Return whether browsers let pages of this host use the id.
 
-    The scheme of the origin does not matter.
+    Browsers refuse a public suffix, such as ``co.uk``. The scheme of the origin does not matter.
     """
     from fido2.rpid import verify_rp_id  # noqa: PLC0415 - it reads a long list, which only the doctor needs
 

@@ -25,12 +25,12 @@ def redirect(location: str) -> HttpResponse:
 
 
 def allow_form_targets(response: HttpResponse, targets: tuple[str, ...]) -> None:
-    """Let the page's forms redirect to these origins besides https (CSP ``form-action``)."""
+    """Allow the page's forms to redirect to these origins besides https (CSP ``form-action``)."""
     response.form_targets = targets  # type: ignore[attr-defined]  # config.headers reads it
 
 
 def allow_only_form_target(response: HttpResponse, source: str) -> None:
-    """Let the page's forms lead to this source and nowhere else (CSP ``form-action``)."""
+    """Allow the page's forms to lead to this source only (CSP ``form-action``)."""
     response.only_form_target = source  # type: ignore[attr-defined]  # config.headers reads it
 
 

@@ -70,7 +70,7 @@ _NOW: Final = {
 
 
 class _OfRules(Statement[Prepared]):
-    """A statement for hits of these rules, each of which is a row that it writes."""
+    """A statement that writes a row for a hit of each of these rules."""
 
     def __init__(self, rules: Rules) -> None:
         super().__init__()
@@ -81,7 +81,6 @@ class CountHits(_OfRules):
     """Counts those hits that are allowed."""
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Compile the statement."""
         rows = f"VALUES {_get_rows(self._rules, database.vendor)}"
         return Prepared(_get_sql(self._rules, database.vendor, rows), _get_parameters(self._rules), database)
 
@@ -90,7 +89,6 @@ class CountTogether(_OfRules):
     """Counts all hits or none, and returns their number. PostgreSQL only."""
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Compile the statement."""
         rules, vendor = self._rules, database.vendor
         refused = [_REFUSED.format(kind=rule.kind, is_allowed=_is_allowed([rule], vendor)) for rule in rules]
         rows = _UNLESS_REFUSED.format(rows=_get_rows(rules, vendor), refused=" UNION ALL ".join(refused))
@@ -103,7 +101,6 @@ class Increment(_OfRules):
     """Counts a hit, even beyond the limit, and returns the number of hits and the seconds of the window."""
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Compile the statement."""
         statement = _INCREMENT.format(
             columns=_COLUMNS,
             rows=_get_rows(self._rules, database.vendor),
@@ -129,10 +126,9 @@ def get_values(hits: Sequence[Hit]) -> dict[str, Any]:
 
 
 def _get_parameters(rules: Rules) -> list[Parameter]:
-    names = range(len(rules))
     return [
         parameter
-        for number in names
+        for number in range(len(rules))
         for parameter in (
             uuid(f"id{number}"),
             text("tenant_id"),
@@ -151,7 +147,7 @@ def _get_rows(rules: Rules, vendor: str) -> str:
 
 
 def _get_sql(rules: Rules, vendor: str, rows: str) -> str:
-    """Return the statement that inserts the rows of hits, or adds them to the counters that there are."""
+    """Return the statement that inserts the rows of hits, or adds the hits to existing counters."""
     now, later = _NOW[vendor], _LATER[vendor]
     lock_seconds = _get_lock_seconds([rule for rule in rules if isinstance(rule, Lock)])
     return _HIT.format(
@@ -165,14 +161,14 @@ def _get_sql(rules: Rules, vendor: str, rows: str) -> str:
 
 
 def _is_allowed(rules: Sequence[Limit | Lock], vendor: str) -> str:
-    """Return the condition that a counter allows a further hit."""
+    """Return the SQL condition that a counter allows a further hit."""
     whens = [f"WHEN c.kind = '{rule.kind}' THEN {rule.max_hits}" for rule in rules if isinstance(rule, Limit)]
     max_hits = f"CASE {' '.join(whens)} ELSE {UNLIMITED} END" if whens else str(UNLIMITED)
     return _IS_ALLOWED.format(now=_NOW[vendor], max_hits=max_hits)
 
 
 def _get_lock_seconds(locks: list[Lock]) -> str:
-    """Return the SQL for the seconds that one more failure locks, or NULL."""
+    """Return the SQL for how many seconds the next failure locks, or NULL if it does not lock."""
     whens = []
     for lock in locks:
         enough = lock.failures - 1

@@ -107,8 +107,8 @@ def _get_count_and_insert(rule: Limit | Lock, insert: Insert) -> AtomicChange:
 def _count_together(hits: Sequence[Hit]) -> int | None:
     """Count all hits or none in one statement, and return their number. Return None if that is not possible.
 
-    A transaction of the caller must not end with an error, and SQLite has no such statement. When a counter
-    has just reached its limit in another request, the statement fails.
+    The statement fails if another request has just brought a counter to its limit. A failure would end a
+    transaction of the caller, so the statement is not tried inside one. SQLite has no such statement.
     """
     if len(hits) <= 1 or connection.vendor != "postgresql" or connection.in_atomic_block:
         return None

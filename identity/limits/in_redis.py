@@ -110,15 +110,10 @@ def count_hits(hits: Sequence[Hit]) -> Refusal | None:
         Unavailable: Redis does not answer, or its reply is invalid.
 
     """
-    arguments = [
-        argument
-        for rule in (hit.rule for hit in hits)
-        for argument in (
-            ("limit", rule.max_hits, 1000 * rule.seconds)
-            if isinstance(rule, Limit)
-            else ("lock", rule.failures, 1000 * rule.seconds)
-        )
-    ]
+    arguments: list[Any] = []
+    for rule in (hit.rule for hit in hits):
+        kind, most = ("limit", rule.max_hits) if isinstance(rule, Limit) else ("lock", rule.failures)
+        arguments += [kind, most, 1000 * rule.seconds]
     arguments += [*(1000 * seconds for seconds in LOCK_SECONDS), len(hits)]
     groups = {hit.group_hash for hit in hits if hit.group_hash}
     position, milliseconds = _run(_HIT, hits, arguments, reply_length=2, groups=sorted(groups)[:1])

@@ -9,7 +9,7 @@ from identity.encryption import keyring
 
 # Seconds of the first lock and, with each further failure, of the next one. The last value repeats.
 LOCK_SECONDS: Final = (60, 120, 240, 480, 960, 1920, 3600)
-MAX_ACTIVE_LOCKS: Final = 100  # of one user that are read
+MAX_ACTIVE_LOCKS: Final = 100  # the number of locks of one user that are read
 _WINDOW: Final = settings.LIMIT_ADDRESS_SECONDS
 _PURPOSE: Final = "limits"
 
@@ -53,9 +53,9 @@ class Hit:
 
 def hash_group(group: str) -> str:
     """Return the keyed hash by which the locks of a group are found."""
-    key = keyring.current_id()
+    key_id = keyring.current_id()
     # Half of the hash is enough to distinguish groups.
-    return f"{key}.{keyring.mac(f'group {group}', purpose=_PURPOSE, key=key)[:16].hex()}"
+    return f"{key_id}.{keyring.mac(f'group {group}', purpose=_PURPOSE, key_id=key_id)[:16].hex()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class OperationCatalogue:
         return [*self.own_operations, *extensions.registry[self.model].operations]
 
     def may_run_any(self, request: HttpRequest) -> bool:
-        """Tell whether the administrator's role allows any operation on these rows."""
+        """Return whether the administrator's role allows any operation on these rows."""
         return request.user.has_perm(self._permission("change"))
 
     def may_run(self, request: HttpRequest, operation: Operation) -> bool:

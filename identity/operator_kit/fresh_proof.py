@@ -1,8 +1,8 @@
 """Operations that a stolen session of the operators' site must not run.
 
 The administrator proves the identity again: with the code of the second step or, without one, with the
-password. The proof is valid for five minutes in this session. So is a sign-in with them or with a passkey,
-but not single sign-on.
+password. The proof is valid for five minutes in this session. A sign-in with these or with a passkey counts
+as a proof too. Single sign-on does not.
 """
 
 import time

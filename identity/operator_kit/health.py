@@ -19,16 +19,16 @@ class Problem:
 
 
 # Returns the problems of one kind in the active tenant. It must not use the network, and must read few rows.
-Sign = Callable[[], Iterable[Problem]]
-_signs: Final[list[tuple[str, Sign]]] = []
+FindProblems = Callable[[], Iterable[Problem]]
+_finders: Final[list[tuple[str, FindProblems]]] = []
 
 
-def register(permission: str, sign: Sign) -> None:
+def register(permission: str, find: FindProblems) -> None:
     """Register a function that finds problems, which only administrators with the permission see."""
-    _signs.append((permission, sign))
+    _finders.append((permission, find))
 
 
 def find_problems(administrator: Any) -> list[Problem]:
     """Return the problems that an administrator may see in the active tenant."""
-    shown = [sign for permission, sign in _signs if administrator.has_perm(permission)]
-    return [problem for sign in shown for problem in sign()]
+    finders = [find for permission, find in _finders if administrator.has_perm(permission)]
+    return [problem for find in finders for problem in find()]

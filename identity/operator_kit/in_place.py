@@ -1,8 +1,8 @@
 """Editing a card on the page of its row: the form of an operation replaces the card's values.
 
-The page's parameter ``edit`` names the operation. The form is sent to the URL of the operation. Its hidden
-field ``in_place`` makes the operation redirect to the card. The field contains no URL, so it cannot redirect
-elsewhere.
+The page's parameter ``edit`` names the operation. The form is sent to the URL of the operation. The form's
+hidden field ``in_place`` makes the operation redirect to the card. The field contains no URL, so it cannot
+redirect elsewhere.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ def get_buttons(links: Iterable[tuple[Operation, str]], row: Any) -> list[tuple[
 
 
 def was_sent(request: HttpRequest, operation: Operation) -> bool:
-    """Tell whether the form of an operation was sent from a card."""
+    """Return whether the form of an operation was sent from a card."""
     return bool(operation.edits) and MARK in request.POST
 
 
@@ -44,7 +44,7 @@ def lead_back(request: HttpRequest, operation: Operation, row: Any, answer: Answ
 
 
 def focus_first_error(form: Form) -> None:
-    """Have the browser focus the first field that has an error."""
+    """Make the browser focus the first field that has an error."""
     wrong = next((field for field in form if field.errors), None)
     if wrong is not None:
         wrong.field.widget.attrs["autofocus"] = True

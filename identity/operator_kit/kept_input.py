@@ -1,9 +1,10 @@
 """The input of a form that was sent after its session had ended, until the administrator signs in again.
 
 A session that ends because nobody used it is replaced by one without an administrator, in which ``note_end``
-notes whose it was. That session can do one thing: keep the fields of one form, encrypted, for 15 minutes. The
-same administrator sees them in the same browser after a new sign-in, in the form, which was not run. A form
-names the fields that may be kept in a hidden field: never passwords, codes, other secrets, and files.
+notes whose session it was. The new session can do one thing: keep the fields of one form, encrypted, for 15
+minutes. After a new sign-in in the same browser, the same administrator sees the form with these fields. The
+form was not run. A hidden field of a form names the fields that may be kept: never passwords, codes, other
+secrets, and files.
 """
 
 import secrets
@@ -43,8 +44,8 @@ def get_names(form: forms.Form) -> str:
 
 
 def _is_secret(widget: forms.Widget) -> bool:
-    is_hidden = isinstance(widget, forms.PasswordInput | forms.FileInput)
-    return is_hidden or widget.attrs.get("autocomplete") in _SECRET
+    is_password_or_file = isinstance(widget, forms.PasswordInput | forms.FileInput)
+    return is_password_or_file or widget.attrs.get("autocomplete") in _SECRET
 
 
 def note_end(session: SessionBase, administrator_id: object) -> None:
@@ -75,7 +76,7 @@ def keep(request: HttpRequest) -> str | None:
 
 
 def _is_form(match: Any) -> bool:
-    """Tell whether a path is that of an operation's form, and not that of its preview."""
+    """Return whether a path is that of an operation's form, and not that of its preview."""
     return match is not None and str(match.url_name).endswith(("_operate", "_operate_all"))
 
 

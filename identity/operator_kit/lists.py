@@ -81,7 +81,7 @@ def check_row_query(request: HttpRequest, own: frozenset[str] = frozenset()) -> 
 
 
 def _is_comparable(field: "Field[Any, Any]", name: str, text: str) -> bool:
-    """Tell whether a text is a value that a column, or ``isnull``, can be compared with."""
+    """Return whether a text is a value that a column, or ``isnull``, can be compared with."""
     if name.endswith("__isnull"):
         return text in {"True", "False", "1", "0", "true", "false"}
     try:

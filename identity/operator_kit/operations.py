@@ -39,7 +39,7 @@ class Submission:
 class ShowSecrets:
     """The result of an operation that created secrets. The next page shows them once.
 
-    ``secrets`` has them by label, ``variables`` by the names of environment variables. They belong to
+    ``secrets`` has them by label, ``variables`` by the names of environment variables. The secrets belong to
     ``row``, and its operation named ``renew`` creates new ones. ``title`` is the title of the page. ``kind``
     is what the page calls one of them: "secret" or "link".
     """
@@ -134,7 +134,7 @@ class Operation:
     - ``reads``: ``run`` changes nothing and returns ``ShowPanels``. The form is sent with GET.
     - ``returns``: ``run`` redirects to another site, in a new tab. The operation continues when that site
       redirects back.
-    - ``serve`` replaces the form with other pages. It gets the runner, the request and the operation.
+    - ``serve`` gets the runner, the request and the operation, and replaces the form with other pages.
 
     Who can run it, and where:
 

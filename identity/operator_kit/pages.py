@@ -103,7 +103,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         return []
 
     def _check_operation(self, request: HttpRequest, name: str, object_id: str | None) -> Operation:
-        # Before the row is read, so that only those who have the permission learn which rows exist.
+        # Checked before the row is read, so that only those who have the permission learn which rows exist.
         if not self.catalogue.may_run_any(request):
             raise PermissionDenied
         return self.catalogue.get(request, name, with_row=object_id is not None)
@@ -130,7 +130,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             raise lists.UnknownQuery("no such page or value") from error
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Tell whether a filter of the list has this parameter."""
+        """Return whether a filter of the list has this parameter."""
         return lookup in lists.get_filter_fields(self, request)
 
     def get_list_display(self, request: HttpRequest) -> Any:

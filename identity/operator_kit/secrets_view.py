@@ -21,7 +21,7 @@ def store(request: HttpRequest, page: str, content: Any) -> UUID:
 
 
 def is_asked_for(request: HttpRequest) -> bool:
-    """Tell whether a request is for the page that shows content."""
+    """Return whether a request is for the page that shows content."""
     return request.method == "GET" and PARAMETER in request.GET
 
 

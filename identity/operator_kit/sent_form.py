@@ -40,7 +40,7 @@ def get_expected_versions(request: HttpRequest) -> frozenset[int] | None:
 
 
 def was_sent(request: HttpRequest) -> bool:
-    """Tell whether ``claim`` was called with this form, or with another one that has its key."""
+    """Return whether ``claim`` was called with this form, or with another one that has its key."""
     try:
         return idempotency.find_answer(get_sent(request)) is not None
     except idempotency.KeyReused:
@@ -71,7 +71,7 @@ def _hash_files(request: HttpRequest) -> list[tuple[str, str]]:
     """Return the name of each file's field and the hash of its content."""
     hashes = []
     for name, file in sorted(request.FILES.items()):
-        assert isinstance(file, UploadedFile)  # noqa: S101 - the stubs think of lists, too
+        assert isinstance(file, UploadedFile)  # noqa: S101 - the stubs allow lists too
         hashes.append((name, hashlib.sha256(file.read()).hexdigest()))
         file.seek(0)
     return hashes

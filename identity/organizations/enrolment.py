@@ -28,8 +28,8 @@ def enroll(
     """Add the user of a phone number to an organization, and create the user if necessary. Idempotent.
 
     An existing user keeps their name and email. Parallel calls return the same membership. A limit bounds how
-    many existing accounts the calls of an application (``application_id``) reveal or change. Beyond the limit
-    it cannot add members.
+    many existing accounts the calls of an application (``application_id``) reveal or change. Beyond the
+    limit, the application cannot add members.
 
     Raises:
         NoSuchOrganization: the organization was deleted meanwhile.

@@ -18,14 +18,14 @@ from identity.organizations.models import (
 )
 from identity.resources.models import Scope
 
-_NOT_WITH_MEMBERSHIPS: Final = tuple(
+_DEFERRED: Final = tuple(
     f"organization__{column}" for column in ("description", "logo_url", "metadata", "branding")
 )
 _MEMBERSHIP: Final = Select(
     lambda: (
         Membership.objects.filter(user=uuid("user_id"), organization=uuid("organization_id"))
         .select_related("organization")
-        .defer(*_NOT_WITH_MEMBERSHIPS)[:1]
+        .defer(*_DEFERRED)[:1]
     )
 )
 

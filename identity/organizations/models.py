@@ -18,7 +18,7 @@ class Organization(EditableModel):
     description = models.TextField(blank=True)
     logo_url = models.CharField(max_length=2048, blank=True)
     metadata = models.JSONField(default=dict)
-    # Of the pages during a sign-in to the organization: see ``identity.core.branding``.
+    # The look of the pages during a sign-in to the organization: see ``identity.core.branding``.
     branding = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     # Whether users get a token of the organization only after a sign-in with two factors.
     is_mfa_required = models.BooleanField(default=False, db_default=False)

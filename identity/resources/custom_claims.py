@@ -59,7 +59,7 @@ _RESERVED: Final = {
 
 
 def _is_reserved(name: str) -> bool:
-    """Tell whether a name is reserved, in any case: Go's encoding/json reads ``Sub`` as ``sub``."""
+    """Return whether a name is reserved, in any case: Go's encoding/json reads ``Sub`` as ``sub``."""
     return name.lower() in _RESERVED or name.lower().startswith("organization_")
 
 

@@ -52,7 +52,7 @@ def provision() -> None:
 def create(**fields: Any) -> Resource:
     """Create a resource. A new default resource replaces the current one.
 
-    If its algorithm has no key, the first one is created before anything else.
+    If the resource's algorithm has no key, the first key is created before anything else.
 
     Raises:
         Invalid: another resource has the indicator, or the tenant does not know ``required_acr``.
@@ -75,7 +75,7 @@ def _hold_key(fields: Mapping[str, Any]) -> None:
 
 
 def _hold_acr(fields: Mapping[str, Any], resource: Resource | None = None) -> None:
-    """Keep the alias that a resource is about to require until the transaction ends.
+    """Keep the alias that a resource is about to require from being removed until the transaction ends.
 
     A resource may keep an alias that the tenant removed earlier.
 
@@ -111,7 +111,7 @@ def _unset_other_defaults(resource: Resource) -> None:
 def change(resource: Resource, fields: dict[str, object], *, expected: frozenset[int] | None) -> None:
     """Change a resource. A new default resource replaces the current one.
 
-    If its algorithm has no key, the first one is created before anything else.
+    If the resource's algorithm has no key, the first key is created before anything else.
 
     Raises:
         Invalid: the tenant does not know ``required_acr``.

@@ -77,7 +77,7 @@ class AssignmentView(APIView):
         raise NotFound(f"{self.parent_name} not found")
 
     def to_representation(self, row: tuple[Any, ...]) -> Row:
-        """Return what the response says of an item, from its columns."""
+        """Return an item as the response contains it, from its columns."""
         return dict(zip(self.columns, row, strict=True))
 
     def parent_id(self) -> UUID:

@@ -17,7 +17,7 @@ def etag(pk: object, version: int) -> str:
 
 
 def expected_versions(request: Request, pk: object) -> frozenset[int] | None:
-    """Return the versions of a row that ``If-Match`` names, or None if any version will do."""
+    """Return the versions of a row that ``If-Match`` names, or None if it allows any version."""
     header = request.META.get("HTTP_IF_MATCH")
     if header is None or header.strip() == "*":
         return None
@@ -29,7 +29,7 @@ def check_unversioned(request: Request) -> None:
     """Check that ``If-Match`` names no version, because the rows of this route have none.
 
     Raises:
-        Stale: it names one, which cannot match.
+        Stale: ``If-Match`` names a version, which cannot match.
 
     """
     if expected_versions(request, "") is not None:

@@ -1,7 +1,7 @@
 """All that is wrong with the input of a request, field by field.
 
-A request is refused at the first rule that it breaks. Only then the other rules are tried, so they cost
-requests that succeed no time. A serializer may declare rules of the services that it feeds:
+A request is refused at the first rule that it breaks. The other rules are tried only then, so they cost
+successful requests no time. A serializer may declare rules of the services that it feeds:
 
 - ``rules``: for a field, a function that raises ``Invalid`` if its value is wrong
 - ``unique``: for a field, a function that returns the rows that have its value already
@@ -40,7 +40,7 @@ _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
 def find(error: Exception, view: Any, request: Request) -> list[FieldError]:
-    """Return what is wrong with a refused request. It is empty if the error is not about a field."""
+    """Return what is wrong with a refused request, or an empty list if the error is not about a field."""
     if isinstance(error, ValidationError):
         raised = list(from_detail(error.detail))
     elif isinstance(error, ServiceError):
@@ -125,7 +125,7 @@ def _with_first_names(serializer: Any) -> dict[str, Any]:
 
 
 def _check_value(serializer: Any, name: str, value: Any) -> Iterator[FieldError]:
-    """Return the rules of services that a value breaks. An empty value is the absence of one."""
+    """Return the errors of a value by the rules of services. An empty value breaks no rule."""
     is_fixed = serializer.instance is not None and name in getattr(serializer, "create_only", ())
     if is_fixed or value in (None, "", [], {}):
         return

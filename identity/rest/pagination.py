@@ -26,7 +26,7 @@ def number(request: Request, name: str, default: int) -> int:
     """Return a positive whole number from the query. Very large numbers are capped.
 
     Raises:
-        ValidationError: it is not a positive whole number.
+        ValidationError: the parameter is not a positive whole number.
 
     """
     text = request.query_params.get(name, str(default))

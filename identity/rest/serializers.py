@@ -15,7 +15,7 @@ _IMMUTABLE: Final = "cannot be changed"
 class Record(serializers.Serializer[Any]):
     """A row that administrators edit. Unknown fields are ignored.
 
-    A PATCH may repeat the fields in ``create_only`` but not change them. It ignores those in ``not_patched``.
+    A PATCH may repeat the fields in ``create_only``, but not change them. It ignores ``not_patched`` fields.
     """
 
     id = serializers.UUIDField(read_only=True)

@@ -58,7 +58,7 @@ class TenantViewSet(GenericViewSet[Any]):
         return rows.values(*self.columns, "version")
 
     def to_representation(self, row: Row) -> Row:
-        """Return what the response says of a row."""
+        """Return a row as the response contains it."""
         row.pop("version")
         return row
 

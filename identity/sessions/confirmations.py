@@ -56,7 +56,7 @@ def step_up(
 def record_password(session: Session) -> str | None:
     """Store that the user entered the password in a session, and return the new secret for its cookie.
 
-    None if the session has ended meanwhile.
+    Return None if the session has ended meanwhile.
     """
     token, now = secrets.token_urlsafe(32), timezone.now()
     changes = {"token_hash": hash_token(token), "password_confirmed_at": now}

@@ -2,7 +2,7 @@
 
 The cookie holds one mark for each of the last few users. A mark has a random device id, a MAC of the user's
 id and epoch, and a MAC of each identifier of the user. A new password increments the epoch, which invalidates
-earlier marks. The server stores nothing of them, and the cookie holds no names.
+earlier marks. The server stores no marks, and the cookie holds no names.
 
 After the marks come the secrets of the browser, one for each user: see ``identity.factors.browsers``.
 Releases before 0.4.0 drop them.
@@ -30,22 +30,22 @@ _MIN_PARTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    key: str
+    key_id: str
     device: str
-    user: str
-    identifiers: tuple[str, ...]
+    user_mac: str
+    identifier_macs: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        return ".".join((self.key, self.device, self.user, *self.identifiers))
+        return ".".join((self.key_id, self.device, self.user_mac, *self.identifier_macs))
 
     def is_for(self, user: User) -> bool:
-        expected = _mac(self.key, self.device, "person", user.pk, user.epoch)
-        return hmac.compare_digest(self.user, expected)
+        expected = _mac(self.key_id, self.device, "person", user.pk, user.epoch)
+        return hmac.compare_digest(self.user_mac, expected)
 
     def has_identifier(self, kind: Kind, key: str) -> bool:
-        expected = _mac(self.key, self.device, "identifier", kind, key)
-        return any(hmac.compare_digest(expected, identifier) for identifier in self.identifiers)
+        expected = _mac(self.key_id, self.device, "identifier", kind, key)
+        return any(hmac.compare_digest(expected, mac) for mac in self.identifier_macs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +86,23 @@ NO_KNOWN_USERS: Final = KnownUsers()
 
 
 def parse(cookie: str) -> KnownUsers:
-    """Return what a cookie holds, except incomplete marks and those of a removed key."""
+    """Return what a cookie holds, except marks that are incomplete or of a removed key."""
     marks: list[_Mark] = []
-    browser: list[str] = []
+    browser_secrets: list[str] = []
     for text in cookie.split("~")[: 2 * MAX_USERS]:
-        key, *parts = text.split(".")
+        key_id, *parts = text.split(".")
         if text.startswith(_SECRET) and text.isascii() and len(text) == len(_SECRET) + _SECRET_LENGTH:
-            browser.append(text.removeprefix(_SECRET))
-        elif key in keyring.ids() and len(parts) >= _MIN_PARTS and text.isascii():
-            marks.append(_Mark(key, parts[0], parts[1], tuple(parts[2:5])))
-    return KnownUsers(tuple(marks[:MAX_USERS]), tuple(browser[:MAX_USERS]))
+            browser_secrets.append(text.removeprefix(_SECRET))
+        elif key_id in keyring.ids() and len(parts) >= _MIN_PARTS and text.isascii():
+            marks.append(_Mark(key_id, parts[0], parts[1], tuple(parts[2:5])))
+    return KnownUsers(tuple(marks[:MAX_USERS]), tuple(browser_secrets[:MAX_USERS]))
 
 
 def _new_mark(device: str, user: User) -> _Mark:
-    key = keyring.current_id()
-    identifiers = tuple(_mac(key, device, "identifier", kind, value) for kind, value in _identifiers(user))
-    return _Mark(key, device, _mac(key, device, "person", user.pk, user.epoch), identifiers)
+    key_id = keyring.current_id()
+    user_mac = _mac(key_id, device, "person", user.pk, user.epoch)
+    identifier_macs = (_mac(key_id, device, "identifier", kind, key) for kind, key in _identifiers(user))
+    return _Mark(key_id, device, user_mac, tuple(identifier_macs))
 
 
 def _identifiers(user: User) -> list[tuple[Kind, str]]:
@@ -109,7 +110,7 @@ def _identifiers(user: User) -> list[tuple[Kind, str]]:
     return [(kind, key) for kind, key in keys if key]
 
 
-def _mac(key: str, device: str, kind: str, *facts: object) -> str:
+def _mac(key_id: str, device: str, kind: str, *facts: object) -> str:
     message = " ".join([tenancy.active_id(), device, kind, *(str(fact) for fact in facts)])
-    mac = keyring.mac(message, purpose=_PURPOSE, key=key)
+    mac = keyring.mac(message, purpose=_PURPOSE, key_id=key_id)
     return base64.urlsafe_b64encode(mac[:_MAC_BYTES]).decode()

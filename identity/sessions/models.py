@@ -92,7 +92,7 @@ class Session(TenantModel):
 
     @property
     def highest_level(self) -> int:
-        """The highest level that the tenant's factors reach, if ``services.find`` returned the session."""
+        """The highest level that the tenant's factors reach; 1 unless ``services.find`` read it."""
         return int(getattr(self, "tenant_level", 1))
 
     @property

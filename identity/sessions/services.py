@@ -104,12 +104,13 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
 ) -> tuple[Session, str]:
     """Start a session and return it with the secret for the browser's cookie (256 bits).
 
-    Only ``interaction.journeys.second_factor`` calls it, which knows if a second factor is needed.
+    Only ``interaction.journeys.second_factor``, which knows if a second factor is needed, calls this.
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
     Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
-    ``lifetimes``. ``has_second_factor``: the user has just proven one. ``is_remembered``: the browser is, so
-    none was asked for. A session that continues keeps a higher level, unless the sign-in ``replaces_level``.
+    ``lifetimes``. ``has_second_factor``: the user has just proven a second factor. ``is_remembered``: none
+    was asked for, because the browser is remembered. A session that continues keeps a higher level, unless
+    the sign-in ``replaces_level``.
 
     Raises:
         Ended: the session that was to continue has ended: a concurrent sign-out has priority.
@@ -123,7 +124,7 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     with chains.joined(chain) as writes:
         if replacing is not None and replacing.user_id == user.pk:
             if replacing.level > level and not replaces_level:
-                _keep_level(session, replacing)
+                _copy_level(session, replacing)
             session.pk = replacing.pk
             writes.add(_continue, vars(session), refusal=Ended)
         else:
@@ -133,11 +134,10 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     return session, token
 
 
-def _keep_level(session: Session, replaced: Session) -> None:
-    """Give a session the level and the second factor of the session that it replaces."""
-    own = session.amr
+def _copy_level(session: Session, replaced: Session) -> None:
+    """Copy the level and the second factor of the session that this session replaces."""
     session.level, session.second_factor_at = replaced.level, replaced.second_factor_at
-    session.amr = [*own, *(name for name in replaced.amr if name not in {*own, "pwd"})]
+    session.amr = [*session.amr, *(name for name in replaced.amr if name not in {*session.amr, "pwd"})]
     session.remembered = False
 
 
@@ -162,10 +162,7 @@ def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Ses
 
 
 def find(token: str) -> Session | None:
-    """Return the live session of a cookie, with its user, and update ``last_used_at``.
-
-    Its ``highest_level`` is known.
-    """
+    """Return the live session of a cookie, with its user and ``highest_level``. Update ``last_used_at``."""
     session = _live.first(token_hash=hash_token(token))
     if session is not None and _is_outdated(session):
         Session.objects.filter(pk=session.pk).update(last_used_at=Now())
@@ -188,7 +185,7 @@ def end(session: Session) -> None:
 def end_named(session_id: UUID, *, user_id: UUID, signed_in_before: datetime, application_id: UUID) -> bool:
     """End a live session of a user who signed in before this time, at the request of an application.
 
-    Return false if there is none. A concurrent sign-in in the browser of the session keeps it.
+    Return false if there is no such session. A concurrent sign-in in its browser keeps the session.
     """
     entry = log.new_entry(
         Event.SESSION_END, user_id=user_id, application_id=application_id, session_id=session_id

@@ -10,7 +10,7 @@ from identity.users.models import User
 def sign_out(user: User, *, expected: frozenset[int] | None = None) -> None:
     """End all sessions, codes and refresh tokens of a user, and forget the browsers that know the user.
 
-    All of them have the user's epoch, which this increments. The user can sign in again.
+    Each of them stores the user's epoch, which is incremented. The user can sign in again.
 
     Raises:
         records.Stale: the user was changed since the caller read it.

@@ -38,7 +38,7 @@ class KeyReused(ServiceError):
 class SentRequest:
     """A request with its key, which is empty if the request may be done any number of times.
 
-    ``content`` is everything that makes it another request: method, path and body.
+    ``content`` is everything in which another request differs: method, path and body.
     """
 
     caller: str
@@ -49,11 +49,11 @@ class SentRequest:
 def run_once(sent: SentRequest, work: Callable[[], Answer]) -> Answer:
     """Return the stored answer of an earlier request with the same key, or do the work and store its answer.
 
-    The work runs in a transaction, so it must not call other servers. If it is refused, the key can be used
-    again.
+    The work runs in a transaction, so it must not call other servers. If the work is refused, the key can be
+    used again.
 
     Raises:
-        KeyReused: the earlier request was another one.
+        KeyReused: the key was used for another request.
         ServiceError, ValidationError: the work was refused.
 
     """
@@ -81,7 +81,7 @@ def find_answer(sent: SentRequest) -> Answer | None:
     """Return the stored answer of an earlier request with the same key.
 
     Raises:
-        KeyReused: the earlier request was another one.
+        KeyReused: the key was used for another request.
 
     """
     row = _find(sent) if sent.key else None
@@ -96,8 +96,8 @@ def _claim(sent: SentRequest) -> IdempotencyKey:
     while True:
         row = IdempotencyKey(
             caller=sent.caller,
-            key_hash=_hash(sent.key),
-            fingerprint=keyring.digest(_text(sent), purpose=FINGERPRINT_PURPOSE),
+            key_hash=_hash_key(sent.key),
+            fingerprint=keyring.digest(_hash_content(sent), purpose=FINGERPRINT_PURPOSE),
             expires_at=timezone.now() + _KEPT,
         )
         try:
@@ -114,11 +114,11 @@ def _claim(sent: SentRequest) -> IdempotencyKey:
 
 
 def _find(sent: SentRequest) -> IdempotencyKey | None:
-    return IdempotencyKey.objects.filter(caller=sent.caller, key_hash=_hash(sent.key)).first()
+    return IdempotencyKey.objects.filter(caller=sent.caller, key_hash=_hash_key(sent.key)).first()
 
 
 def _read(row: IdempotencyKey, sent: SentRequest) -> Answer:
-    if not keyring.matches(_text(sent), row.fingerprint, purpose=FINGERPRINT_PURPOSE):
+    if not keyring.matches(_hash_content(sent), row.fingerprint, purpose=FINGERPRINT_PURPOSE):
         raise KeyReused
     try:
         answer = keyring.decrypt(row.sealed_answer, purpose=PURPOSE, bound_to=_bound_to(row))
@@ -127,11 +127,11 @@ def _read(row: IdempotencyKey, sent: SentRequest) -> Answer:
     return orjson.loads(answer)  # type: ignore[no-any-return]
 
 
-def _hash(key: str) -> str:
+def _hash_key(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def _text(sent: SentRequest) -> str:
+def _hash_content(sent: SentRequest) -> str:
     return hashlib.sha256(sent.content).hexdigest()
 
 

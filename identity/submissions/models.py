@@ -1,4 +1,4 @@
-"""Answers of requests, content that a page shows for a short time, and values that count once."""
+"""Answers of requests, content that a page shows for a short time, and used values."""
 
 from django.db import models
 
@@ -53,7 +53,7 @@ class ShownOnce(models.Model):
 
 
 class UsedOnce(models.Model):
-    """The hash of a value that counts once, such as a challenge, until the value expires.
+    """The hash of a value that can be used once, such as a challenge, until the value expires.
 
     ``tenant_id`` is a text, as in ``IdempotencyKey``.
     """

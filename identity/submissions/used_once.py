@@ -1,4 +1,4 @@
-"""Values that count once: the second use is refused, also if both arrive at the same moment."""
+"""Values that can be used once: the second use is refused, even if both uses are concurrent."""
 
 from datetime import datetime
 from typing import Final

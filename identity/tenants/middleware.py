@@ -1,4 +1,4 @@
-"""The middleware that activates the tenant of ``/t/{slug}`` and makes that the script prefix."""
+"""The middleware that activates the tenant of ``/t/{slug}`` and sets this prefix as the script prefix."""
 
 import re
 import time
@@ -66,7 +66,7 @@ class TenantMiddleware:
         match = _PREFIX.match(request.path_info)
         if match is None:
             raise Http404
-        # Before the lookup, because the format of its 404 depends on the path below the prefix.
+        # Changed before the lookup, because the format of its 404 depends on the path below the prefix.
         request.path_info = request.path_info[match.end() :]
         tenant = _find(match[1])
         _set_context(request, tenant)

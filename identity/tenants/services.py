@@ -26,10 +26,10 @@ class DefaultTenantIsProtected(ServiceError):
 
 
 def check_slug(slug: str) -> None:
-    """Check that a new tenant may have a slug. Whether another tenant has it is not checked.
+    """Check that a new tenant may have a slug. Slugs of existing tenants are not refused here.
 
     Raises:
-        Invalid: it is not 1 to 63 of ``a-z``, ``0-9`` and ``-``, or a deleted tenant had it.
+        Invalid: the slug is not 1 to 63 of ``a-z``, ``0-9`` and ``-``, or a deleted tenant had it.
 
     """
     if not _SLUG.fullmatch(slug):

@@ -57,7 +57,7 @@ def check_email(email: str) -> None:
     """Check a new email address.
 
     Raises:
-        Invalid: it is not an address, or the tenant does not accept it.
+        Invalid: the text is not an address, or the tenant does not accept the address.
 
     """
     new_emails.check(email)
@@ -73,7 +73,7 @@ def set_proven(user: User, proven: Collection[Kind]) -> None:
 def set_changed(user: User, before: User, *, proven: Kind | None) -> set[Kind]:
     """Mark the addresses that differ from ``before`` as proven, and return their kinds.
 
-    They are verified only if ``proven``, the kind that a code has just proven, is theirs.
+    An address is verified only if its kind is ``proven``, which a code has just proven.
     """
     changed = {kind for kind in KINDS if getattr(user, f"{kind}_key") != getattr(before, f"{kind}_key")}
     for kind in KINDS:
@@ -88,7 +88,7 @@ def set_changed(user: User, before: User, *, proven: Kind | None) -> set[Kind]:
 
 
 def set_flags(user: User, fields: Mapping[str, Any]) -> None:
-    """Set the verified flags that an administrator sent. They leave every other proof as it is.
+    """Set the verified flags that an administrator sent. Every other proof stays as it is.
 
     Raises:
         Invalid: a flag is true, but the user has no such address.

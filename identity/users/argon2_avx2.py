@@ -1,6 +1,6 @@
 """The build of argon2-cffi-bindings for processors with AVX2, which ``make argon2`` and the image add.
 
-The wheel must run on every x86-64 processor, so it does without AVX2. This build requires x86-64-v3.
+The wheel must run on every x86-64 processor, so it does not use AVX2. This build requires x86-64-v3.
 """
 
 import re
@@ -29,7 +29,7 @@ def find() -> Path | None:
 
 
 def is_supported() -> bool:
-    """Return whether the processor has the instructions of x86-64-v3. Only Linux is asked."""
+    """Return whether the processor has the instructions of x86-64-v3; false on systems other than Linux."""
     try:
         flags = re.search(r"^flags\s*:(.*)$", _CPUINFO.read_text(), re.MULTILINE)
     except OSError:
@@ -38,7 +38,7 @@ def is_supported() -> bool:
 
 
 def load(folder: Path) -> None:
-    """Have ``argon2`` use the build in a folder. Call it before anything imports ``argon2``.
+    """Make ``argon2`` use the build in a folder. Call this before anything imports ``argon2``.
 
     Raises:
         ImportError: the build cannot be imported.

@@ -1,6 +1,6 @@
-"""The functions of the hashing process. Commands call them in their own process.
+"""The functions of the hashing process, which commands call in their own process.
 
-They import their libraries when they are called: workers do not call them, and save a megabyte each.
+The functions import their libraries when they are called. Workers call none, and save a megabyte each.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ def call(name: str, *arguments: object) -> bool | str:
 
 
 def use_build() -> None:
-    """Verify with the build for AVX2 from now on. ``argon2_avx2.load`` must have loaded it."""
+    """Verify with the build for AVX2 from now on. ``argon2_avx2.load`` must have loaded the build."""
     _FUNCTIONS.update(verify=_verify_with_argon2, engine=lambda: AVX2)
 
 

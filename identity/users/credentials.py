@@ -30,8 +30,8 @@ def _select_by_key(kind: Kind) -> Select[User]:
 
 
 _by_key: Final = {kind: _select_by_key(kind) for kind in Kind}
-# ``factors`` and ``two_step`` decided what the sign-in needed. A user who changes them at the same moment is
-# asked again.
+# ``factors`` and ``two_step`` decided what the sign-in needed. If they were changed since, the caller decides
+# again.
 _count_sign_in: Final = Update(
     lambda: User.objects.filter(
         pk=uuid("pk"),
@@ -60,7 +60,7 @@ class InvalidCredentials(ServiceError):
 
 
 class WrongPassword(InvalidCredentials):
-    """The identifier has a user, so the audit log stores it as text. Callers see no difference."""
+    """The identifier is a user's, so the audit log stores it as text. Callers see no difference."""
 
     identifies_user = True
 
@@ -72,7 +72,7 @@ class NoPassword(WrongPassword):
 
 
 class FactorsChanged(InvalidCredentials):
-    """The user's second factors were changed while the sign-in went on."""
+    """The user's second factors were changed during the sign-in."""
 
 
 class Suspended(ServiceError):
@@ -88,7 +88,7 @@ def clean_password(password: str) -> str:
     """Return a password that an administrator may set, unchanged.
 
     Raises:
-        Invalid: it does not have 6 to 256 characters, or contains a NUL character.
+        Invalid: the password does not have 6 to 256 characters, or contains a NUL character.
 
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
@@ -108,7 +108,7 @@ def clean_password(password: str) -> str:
 def authenticate(*, identifier: str, password: str) -> User:
     """Return the user with this identifier and password. An unknown identifier takes the same time.
 
-    The user may be suspended. Callers tell it only after every factor that is needed was right.
+    The user may be suspended. Callers say so only after every required factor was right.
 
     Raises:
         InvalidCredentials: no user has the identifier, or the user has another password or none.
@@ -132,7 +132,7 @@ def authenticate(*, identifier: str, password: str) -> User:
 def record_sign_in(user: User, chain: Chain | None = None) -> None:
     """Count a sign-in, unless the account was suspended or got a new password meanwhile.
 
-    The caller makes the other changes of the sign-in later in ``chain``: the user's row is locked first.
+    The caller adds the other changes of the sign-in to ``chain`` later: this locks the user's row first.
 
     Raises:
         Suspended: the account was suspended meanwhile.

@@ -132,7 +132,7 @@ def count_formats() -> tuple[Format, ...]:
 def _position(identifier: str) -> float:
     """Return a number from 0 to 1 for an identifier. It does not change when an encryption key is added."""
     oldest = next(reversed(settings.ENCRYPTION_KEYS))
-    mac = keyring.mac(f"{tenancy.active_id()} {identifier}", purpose=_PURPOSE, key=oldest)
+    mac = keyring.mac(f"{tenancy.active_id()} {identifier}", purpose=_PURPOSE, key_id=oldest)
     return int.from_bytes(mac[:8]) / 2**64
 
 

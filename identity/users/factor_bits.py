@@ -1,6 +1,6 @@
-"""The bits of ``User.factors``: which kinds of factors a user has. The database keeps them.
+"""The bits of ``User.factors``: which kinds of factors a user has. Triggers of the database update them.
 
-They are named here, below ``identity.factors``, because the sign-in reads them with the user's row.
+The bits are named here, below ``identity.factors``, because the sign-in reads them with the user's row.
 """
 
 from typing import Final

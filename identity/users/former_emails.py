@@ -28,7 +28,7 @@ def keep(before: User) -> None:
 
 
 def find(user: User) -> list[str]:
-    """Return the emails that a user had within the last week, except those that somebody has now."""
+    """Return the emails that a user had within the last week, except those that any user has now."""
     former: dict[str, str] = dict(_of_user.all(user_id=user.pk))
     if not former:
         return []

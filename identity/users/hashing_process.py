@@ -1,7 +1,7 @@
 """Argon2id hashing in separate processes of low priority, which a server uses and commands do not.
 
 A thread of low priority is not enough. It holds the interpreter's lock before and after each hash. If the
-kernel suspends it then, every other thread of the worker waits for the lock.
+kernel suspends the thread then, every other thread of the worker waits for the lock.
 """
 
 import json
@@ -26,7 +26,7 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 _ENVIRONMENT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variables hold secrets
 
 _enabled: Final = threading.Event()
-# Processes that no thread uses. The one that was used last is used next, so the others give memory back.
+# Processes that no thread uses. The one that was used last is used next, so the others release memory.
 _idle: Final[list[subprocess.Popen[bytes]]] = []
 os.register_at_fork(after_in_child=_idle.clear)
 _build_failed: Final = threading.Event()
@@ -39,7 +39,7 @@ class ProcessFailed(RuntimeError):
 
 
 def enable() -> None:
-    """Hash in separate processes from now on. One is started when a hash finds none that is idle."""
+    """Hash in separate processes from now on. A hash that finds no idle process starts one."""
     _enabled.set()
 
 
@@ -53,7 +53,7 @@ def verify(password: str, encoded: str) -> bool:
     """Return whether a password has this hash, in libsodium's format.
 
     Raises:
-        ProcessFailed: the process cannot be started or ended.
+        ProcessFailed: no process returned a result.
 
     """
     return cast("bool", _run("verify", password, encoded))
@@ -63,17 +63,17 @@ def encode(password: str, salt: str, costs: tuple[int, int, int]) -> str:
     """Return the hash of a password with this salt. ``costs`` are time, memory and parallelism.
 
     Raises:
-        ProcessFailed: the process cannot be started or ended.
+        ProcessFailed: no process returned a result.
 
     """
     return cast("str", _run("encode", password, salt, *costs))
 
 
 def find_engine() -> str:
-    """Return the implementation that a new process hashes with. The process is ended.
+    """Return the implementation that a new process hashes with, and end the process.
 
     Raises:
-        ProcessFailed: the process cannot be started or ended.
+        ProcessFailed: no process returned a result.
 
     """
     end_processes()
@@ -84,7 +84,7 @@ def find_engine() -> str:
 
 
 def _run(name: str, *arguments: Any) -> bool | str:
-    """Call a function of ``argon2_functions``: in a process of its own, if processes are enabled."""
+    """Call a function of ``argon2_functions``, in a separate process if processes are enabled."""
     return _call(name, *arguments) if _enabled.is_set() else argon2_functions.call(name, *arguments)
 
 
@@ -130,7 +130,7 @@ def _ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
 
 
 def _take_process() -> subprocess.Popen[bytes]:
-    """Return an idle process, or a new one. It ends with the worker, when its standard input closes."""
+    """Return an idle or a new process. A process ends with the worker, when its standard input closes."""
     with suppress(IndexError):
         while (process := _idle.pop()).poll() is not None:
             _end(process)
@@ -147,7 +147,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _start_with_build() -> subprocess.Popen[bytes] | None:
     """Start a process that hashes with the build for AVX2.
 
-    Return None if there is none for this processor or it does not work. A build that does not work is not
+    Return None if there is no build for this processor, or if the build does not work. Such a build is not
     tried again in this worker.
     """
     folder = None if _build_failed.is_set() else argon2_avx2.find()
@@ -194,10 +194,10 @@ def main() -> None:
 
 
 def _read_lines() -> Iterator[bytes]:
-    """Yield the lines of standard input. The worker sends one after the response to the one before.
+    """Yield the lines of standard input. The worker sends a line after the response to the previous one.
 
-    After a hash, the C library keeps its 19 MiB for the next one, which is faster. Without a next one, the
-    system gets the memory back.
+    After a hash, the C library keeps the 19 MiB for the next hash, which is faster. If no hash follows, the
+    memory is returned to the system.
     """
     while True:
         if not select.select([sys.stdin], [], [], _IDLE_SECONDS)[0]:
@@ -216,7 +216,7 @@ def _release_memory() -> None:
 
 
 def _use_build(folder: Path) -> None:
-    """Hash with the build for AVX2, and write an empty text. If it fails, write the reason and exit."""
+    """Hash with the build for AVX2, and write an empty text. If the build fails, write why and exit."""
     try:
         argon2_avx2.load(folder)
     except Exception as failure:  # noqa: BLE001 - a damaged build may raise anything

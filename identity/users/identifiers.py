@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 
 def fold(text: str) -> str:
-    """Return an identifier without differences of spelling: in NFKC, case folded."""
+    """Return an identifier without differences in spelling: in NFKC, case folded."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
@@ -59,7 +59,7 @@ def clean_username(text: str) -> str:
     """Return a valid username unchanged.
 
     Raises:
-        Invalid: it is empty, too long, contains white space or ``@``, or looks like a phone.
+        Invalid: the username is empty, too long, contains white space or ``@``, or looks like a phone.
 
     """
     if not 1 <= len(text) <= _MAX_LENGTH["username"]:
@@ -79,7 +79,7 @@ def clean_email(text: str) -> str:
     """Return a valid email address unchanged.
 
     Raises:
-        Invalid: it is not a valid address.
+        Invalid: the text is not a valid address.
 
     """
     try:
@@ -123,7 +123,7 @@ def _international(compact: str) -> str:
         return compact
     # With its country code first: 49 170 … is a German mobile number, not one with the area code 49170.
     for text in (f"+{compact}", compact):
-        number = _number(text, region)
+        number = _parse_number(text, region)
         if number is not None:
             international = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
             # Some national numbers exceed the 15 digits of E.164 with their country code.
@@ -131,8 +131,8 @@ def _international(compact: str) -> str:
     return compact
 
 
-def _number(text: str, region: str) -> phonenumbers.PhoneNumber | None:
-    """Return the number if it is valid in the region, or None."""
+def _parse_number(text: str, region: str) -> phonenumbers.PhoneNumber | None:
+    """Return the number in a text if it is valid in the region, or None."""
     try:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException:

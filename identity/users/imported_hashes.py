@@ -89,10 +89,10 @@ def normalize(text: str, bounds: Bounds = REQUEST_BOUNDS) -> str:
         Invalid: its format is unknown, it cannot be verified, or verifying it costs too much.
 
     """
-    return _check(_normalize(text, bounds))
+    return _check_verifiable(_normalize(text, bounds))
 
 
-def _check(encoded: str) -> str:
+def _check_verifiable(encoded: str) -> str:
     if len(encoded) > _LONGEST:
         raise Invalid(_FIELD, gettext_noop("is too long"))
     if not verifiable_hashes.is_verifiable(encoded):
@@ -137,7 +137,7 @@ def encode_firebase(  # noqa: PLR0913 - the parameters of a Firebase project, an
         raise Invalid(_FIELD, gettext_noop("is not a Firebase hash of a project with this signer key"))
     _check_scrypt(cost, rounds, 1, bounds)
     stream = bytes(a ^ b for a, b in zip(checksum, signer_key, strict=True))
-    return _check(_join(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream))
+    return _check_verifiable(_join(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream))
 
 
 def _normalize(text: str, bounds: Bounds) -> str:

@@ -47,7 +47,7 @@ class User(EditableModel):
     profile = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
     # Created by a registration, so the email may belong to another person.
     self_registered = models.BooleanField(default=False, editable=False)
-    # Which kinds of factors the user has: see ``factor_bits``. Triggers of ``identity.factors`` keep it.
+    # Which kinds of factors the user has: see ``factor_bits``. Triggers of ``identity.factors`` set it.
     factors = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
     # Whether a sign-in asks for a second factor although no policy does.
     two_step = models.BooleanField(default=False, db_default=False)

@@ -36,12 +36,12 @@ class NotTheOwner(ServiceError):
 
 
 def _with_evidence(users: QuerySet[User]) -> QuerySet[User]:
-    has_any = Case(
+    has_evidence = Case(
         When(user_data.other_evidence(), then=Value(value=True)),
         default=Value(value=False),
         output_field=BooleanField(),
     )
-    return users.annotate(**{_OTHER_EVIDENCE: has_any})
+    return users.annotate(**{_OTHER_EVIDENCE: has_evidence})
 
 
 def _select_by_key(kind: Kind) -> Select[User]:
@@ -55,7 +55,7 @@ def find_by_proof(kind: Kind, key: str, *, address: str = "") -> User | None:
     """Return the user who may sign in with a proof of this identifier, or None. This takes one statement.
 
     The user has proven it before, or the account has no evidence of an owner. ``address`` is where the code
-    was sent. Another spelling with the same key can be another mailbox, so it must be equal.
+    was sent. The user's address must be equal, because another spelling can be another mailbox.
     """
     user = _by_key[kind].first(key=key)
     if user is None or address not in {"", getattr(user, kind)}:
@@ -102,7 +102,7 @@ def accept_proof(user: User, kind: Kind, key: str) -> None:
 def keep_proof(user: User, kind: Kind) -> bool:
     """Store the proof of an identifier that is verified already. Return whether it is still verified.
 
-    Then it stays proven when an administrator who has set the verified flag unsets it.
+    With a stored proof, the identifier stays proven if an administrator unsets the verified flag.
     """
     if user.has_own_proof(kind):
         return True
@@ -151,9 +151,9 @@ def take_over(user: User, proven: Iterable[Kind], *, stores_proof: bool = False)
 def release(kinds: Iterable[Kind], *, to: User) -> bool:
     """Remove identifiers that ``to`` has proven from accounts that have them unproven.
 
-    Return whether there were any. Both accounts get an audit entry with the same ``transfer_id``. The user
-    who loses an identifier gets a notice at the other address if that is proven. A user who has proven the
-    identifier keeps it, and storing ``to`` then violates the unique constraint.
+    Return whether an account lost one. Both accounts get an audit entry with the same ``transfer_id``. The
+    user who loses an identifier gets a notice at the other address if that is proven. A user who has proven
+    the identifier keeps it, and storing ``to`` then violates the unique constraint.
     """
     claimed_keys = {kind: getattr(to, f"{kind}_key") for kind in kinds if getattr(to, kind)}
     lost = [
@@ -168,12 +168,12 @@ def release(kinds: Iterable[Kind], *, to: User) -> bool:
 
 
 def release_to_many(users: list[User]) -> None:
-    """Do the same as ``release`` for many users, in one statement if no account loses an identifier."""
+    """Do what ``release`` does for many users, in one statement if no account loses an identifier."""
     claims = {kind: {getattr(user, f"{kind}_key"): user for user in users} for kind in ADDRESSES}
-    has_any = Q(pk=None)
+    is_holder = Q(pk=None)
     for kind, by_key in claims.items():
-        has_any |= Q(**{f"{kind}_key__in": [key for key in by_key if key is not None]})
-    for holder in User.objects.select_for_update(no_key=True).filter(has_any).order_by("pk"):
+        is_holder |= Q(**{f"{kind}_key__in": [key for key in by_key if key is not None]})
+    for holder in User.objects.select_for_update(no_key=True).filter(is_holder).order_by("pk"):
         for kind, by_key in claims.items():
             claimant = by_key.get(getattr(holder, f"{kind}_key")) if getattr(holder, kind) else None
             if claimant is not None and not holder.has_proven(kind):

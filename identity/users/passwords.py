@@ -165,9 +165,9 @@ def hash_password(password: str) -> str:
 def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
     """Return whether a password is right, and a new hash if the stored one is out of date.
 
-    Without a stored hash it takes as long as with one of Argon2id, so that the response time does not reveal
-    whether an account exists. Hashes of other systems are verified in their own queue, and replaced if the
-    password is right. Call it outside of transactions.
+    Without a stored hash, this takes as long as with an Argon2id hash, so that the response time does not
+    reveal whether an account exists. Hashes of other systems are verified in their own queue, and replaced if
+    the password is right. Call this outside of transactions.
 
     Raises:
         Busy: the queue is full.
@@ -188,8 +188,8 @@ def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
 
 def _verify_ours(password: str, stored: str) -> tuple[bool, str | None]:
     renewed: list[str] = []
-    right = check_password(password, stored, setter=lambda raw: renewed.append(make_password(raw)))
-    return right, renewed[0] if renewed else None
+    is_right = check_password(password, stored, setter=lambda raw: renewed.append(make_password(raw)))
+    return is_right, renewed[0] if renewed else None
 
 
 def _verify_foreign(password: str, stored: str) -> bool:

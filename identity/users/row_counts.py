@@ -30,7 +30,7 @@ def user_count_expression() -> Coalesce:
 
 
 def find_page_start(skipped: int, total: int) -> tuple[datetime, int] | None:
-    """Return the start of the earliest day whose users are all newer than a page, and how many older to skip.
+    """Return the start of the earliest day with only newer users than a page, and how many older to skip.
 
     ``skipped`` is the number of users who are newer than the page, ``total`` the number of all users. Return
     None if no day has only newer users, or if the numbers of the days do not add up to ``total``.

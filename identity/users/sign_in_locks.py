@@ -44,10 +44,10 @@ def get_locks(user: User) -> list[ActiveLock]:
 
 
 def hash_keys(user: User, addresses: list[str]) -> dict[str, str]:
-    """Return for the locks that can be known the hash of the key, and the network that is locked.
+    """Return the locked network for the hash of each lock's key, as far as the keys can be computed.
 
-    That is empty for the lock of all networks. Locks of browsers, and of networks of other addresses, are
-    not in it.
+    The network is empty for the lock of all networks. Missing are the locks of browsers, and of networks
+    without one of these addresses.
     """
     networks = {limits.network_of(address) for address in addresses}
     found = {}
@@ -60,8 +60,8 @@ def hash_keys(user: User, addresses: list[str]) -> dict[str, str]:
 def clear(user: User) -> bool:
     """End the locks of a user, and forget the failures. Call it in the transaction of the change.
 
-    The lock of second factors stays: a new password proves no second factor.
-    If Redis does not answer, its locks stay, and the result is false.
+    The lock of second factors stays: a new password proves no second factor. If Redis does not answer, its
+    locks stay, and the result is false.
     """
     return limits.clear_locks([*_identifier_groups(user), get_confirmation_group(user.pk)])
 

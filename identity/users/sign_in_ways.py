@@ -13,10 +13,11 @@ from identity.users.models import User
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to sign in, such as "Email and password", and why it does not work, or an empty text.
+    """A way to sign in, such as "Email and password". ``problem`` says why it does not work, or is empty.
 
     ``operation`` is the name of the operation on the user that fixes it, and ``link`` leads to the setting.
-    Failures lock the ways that ``needs_password``. ``connector_id`` is that of a linked account's provider.
+    Failed sign-ins lock the ways with ``needs_password``. ``connector_id`` is that of the provider of a
+    linked account.
     """
 
     name: str
@@ -32,7 +33,7 @@ _sources: Final[list[GetWays]] = []
 
 
 def register(get: GetWays) -> None:
-    """Let a function return ways of a user."""
+    """Register a function that returns ways of a user."""
     _sources.append(get)
 
 

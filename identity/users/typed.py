@@ -51,5 +51,5 @@ def get_subject(users: Iterable[User], *typed: str) -> Subject:
 
 def _key(identifier: str, kid: str) -> str:
     # Half of the hash is enough to distinguish identifiers.
-    hashed = keyring.mac(f"{tenancy.active_id()} {identifier}", purpose=_PURPOSE, key=kid)[:16]
+    hashed = keyring.mac(f"{tenancy.active_id()} {identifier}", purpose=_PURPOSE, key_id=kid)[:16]
     return f"{kid}.{hashed.hex()}"

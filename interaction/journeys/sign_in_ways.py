@@ -84,7 +84,7 @@ def _linked_accounts(user: User) -> Iterator[Way]:
 
 def _passkeys(user: User, experience: SignInExperience) -> Iterator[Way]:
     # A passkey that was created for another address is left out.
-    if not user.factors & FIRST_PASSKEY or not passkeys.can_sign_in(passkeys.usable(user)).exists():
+    if not user.factors & FIRST_PASSKEY or not passkeys.filter_first_factors(passkeys.usable(user)).exists():
         return
     if experience.has_passkey_sign_in:
         yield Way(gettext("Passkey"))

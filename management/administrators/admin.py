@@ -136,8 +136,8 @@ class AdministratorAdmin(Pages):
             _remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
         ),
         Operation(
-            "invite", _("Invite administrator"), invitations_admin.SAYS, invitations_admin.invite,
-            form=InvitationForm, needs_row=False,
+            "invite", _("Invite administrator"), invitations_admin.DESCRIPTION,
+            invitations_admin.invite, form=InvitationForm, needs_row=False,
         ),
         Operation(
             "create", _("Create administrator"),
@@ -156,4 +156,4 @@ class AdministratorAdmin(Pages):
 
     def get_panels(self, request: Any, row: Administrator) -> list[Panel]:
         """Return the panels of the administrator's tenants and passkeys."""
-        return [invitations_admin.build_tenants(row), passkeys_admin.build_panel(row)]
+        return [invitations_admin.build_tenants_panel(row), passkeys_admin.build_panel(row)]

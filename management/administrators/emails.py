@@ -52,7 +52,7 @@ def send_link(administrator: Administrator, email: str) -> None:
     """Send a link that makes an address the administrator's own email.
 
     Raises:
-        Invalid: it is not a valid address.
+        Invalid: the text is not a valid address.
         limits.TooMany: too many links were asked for.
         mail.NotSent: the mail server did not accept the message.
 
@@ -86,7 +86,7 @@ def read(administrator: Administrator, token: str) -> str:
 
 
 def confirm(administrator: Administrator, token: str) -> None:
-    """Make the address of a link the administrator's proven email. The earlier one gets a notice.
+    """Make the address of a link the administrator's proven email. The earlier address gets a notice.
 
     Raises:
         LinkEnded: the link expired, is another administrator's, or the administrator has changed since.

@@ -92,7 +92,7 @@ class InvitationForm(RightsForm, ProofForm):
 
 
 def get_rights(submission: Submission) -> dict[str, Any]:
-    """Return the fields of a form but the proof, with the slugs of tenants as a list."""
+    """Return the fields of a form without the proof, and the slugs of tenants as a list."""
     fields = {name: value for name, value in submission.fields.items() if name not in ProofForm.base_fields}
     return {**fields, "tenants": submission.fields["tenants"].split()}
 

@@ -22,7 +22,7 @@ def _of_tenant(model: type[Model], tenant: Tenant) -> QuerySet[Model]:
 
 
 def _only_managed_by(administrator: Administrator) -> QuerySet[Tenant]:
-    """Return the tenants that no other administrator manages, except superusers."""
+    """Return the tenants that are then managed by superusers only."""
     others = Administrator.tenants.through.objects.exclude(administrator=administrator)
     return administrator.tenants.exclude(pk__in=others.values("tenant"))
 

@@ -1,6 +1,6 @@
 """Invitations of administrators: a link by which the invited person chooses username and password.
 
-An invitation gives what its inviter could give. It ends when the inviter may no longer create administrators.
+An invitation gives rights of its inviter. It ends when the inviter may no longer create administrators.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from management.administrators.models import Administrator, Invitation, Role
 
 LIFETIME_SECONDS: Final = 72 * 3600
 _TOKEN_BYTES: Final = 32
-_OF_LINK: Final = ("token_hash", "is_mailed", "is_refused", "expires_at")
+_LINK_COLUMNS: Final = ("token_hash", "is_mailed", "is_refused", "expires_at")
 _BODY: Final = _(
     """Hello,
 
@@ -63,7 +63,7 @@ class Invited:
     link: str
 
 
-def invite(  # noqa: PLR0913 - one parameter a field
+def invite(  # noqa: PLR0913 - one parameter for each field
     *,
     email: str,
     is_superuser: bool = False,
@@ -75,8 +75,8 @@ def invite(  # noqa: PLR0913 - one parameter a field
 ) -> Invited:
     """Invite a person to become an administrator; ``tenants`` are slugs.
 
-    The link is sent to the email after the transaction. If there is none, or the mail server refuses it, the
-    caller gets the link. In a transaction of the caller, only ``is_refused`` of the invitation says so.
+    The link is sent to the email after the transaction. The caller gets the link if no mail server is
+    configured, or if it refuses the mail: a caller with a transaction learns that from ``is_refused`` only.
     ``current_password`` and ``current_code`` are those of ``by``, the inviting administrator.
 
     Raises:
@@ -118,9 +118,9 @@ def renew(
     current_password: str = "",
     current_code: str = "",
 ) -> Invited:
-    """Replace the link of an invitation by a new one, which ``by`` then answers for.
+    """Replace the link of an invitation, and make ``by`` its inviter.
 
-    Without ``by_mail`` the caller gets the link, so it proves no email.
+    Without ``by_mail`` the caller gets the link, so the link proves no email.
 
     Raises:
         proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
@@ -130,7 +130,7 @@ def renew(
     proof.check(by, password=current_password, code=current_code)
     token = _set_token(invitation, by_mail=by_mail)
     invitation.invited_by = by
-    fields = {name: getattr(invitation, name) for name in _OF_LINK}
+    fields = {name: getattr(invitation, name) for name in _LINK_COLUMNS}
     with transaction.atomic():
         records.change(
             invitation,
@@ -163,7 +163,7 @@ def find(token_hash: str) -> Invitation:
     """Return the invitation of a link.
 
     Raises:
-        InvitationEnded: there is none, or it is no longer valid.
+        InvitationEnded: there is no such invitation, or it is no longer valid.
 
     """
     live = Invitation.objects.filter(token_hash=token_hash, expires_at__gt=DatabaseNow())
@@ -198,13 +198,13 @@ def accept(token_hash: str, *, username: str, password: str) -> Administrator:
         managed = list(invitation.tenants.all())
         services.add(administrator, managed, invited_by=invitation.invited_by_id)
         log.record(Event.INVITATION_ACCEPT, id=invitation.pk, username=administrator.username)
-        # The links to tenants are still needed above; this deletes them, too.
+        # Last, because this also deletes the invitation's links to tenants, which are needed above.
         invitation.delete()
     return administrator
 
 
 def _end(invitation: Invitation) -> None:
-    """Lock the inviter and the invitation, and change its hash, so that only one of two requests uses it.
+    """Lock the inviter, and replace the invitation's hash, so that only one of two requests uses it.
 
     Raises:
         InvitationEnded: the invitation was used, revoked or renewed, expired, or lost its inviter.
@@ -237,7 +237,7 @@ def _deliver(invitation: Invitation, token: str) -> Invited:
 
 
 def _send(invitation: Invitation, link: str) -> None:
-    """Send the link. If the mail server refuses it, the inviter has to show it, and it proves no email."""
+    """Send the link. If the mail server refuses it, store that: the link then proves no email."""
     with languages.using(invitation.invited_by):
         site = mail.get_site_name()
         subject = gettext("Invitation to %(site)s") % {"site": site}

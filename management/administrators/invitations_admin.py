@@ -21,7 +21,7 @@ from management.administrators.invitations import Invited
 from management.administrators.models import Administrator, Invitation
 from management.administrators.serializers import InvitationSerializer
 
-SAYS: Final = _(
+DESCRIPTION: Final = _(
     "The invited person chooses a username and a password. The link works once, for three days, and only "
     "while you manage every tenant."
 )
@@ -75,7 +75,7 @@ def _revoke(submission: Submission) -> str:
     return gettext("The invitation is revoked. Its link no longer works.")
 
 
-def build_tenants(row: Administrator | Invitation) -> Panel:
+def build_tenants_panel(row: Administrator | Invitation) -> Panel:
     """Return the panel of the tenants that an administrator manages, or will manage."""
     empty = gettext("All of them.") if row.is_superuser else gettext("None.")
     headings = (gettext("Tenant"), gettext("Slug"))
@@ -122,7 +122,7 @@ class InvitationAdmin(Pages):
         ),
         Operation(
             "create", _("Invite administrator"),
-            SAYS, invite, form=InvitationForm, needs_row=False,
+            DESCRIPTION, invite, form=InvitationForm, needs_row=False,
         ),
     )  # fmt: skip
 
@@ -144,7 +144,7 @@ class InvitationAdmin(Pages):
 
     def get_panels(self, request: Any, row: Invitation) -> list[Panel]:
         """Return the panel of the tenants that the invited person will manage."""
-        return [build_tenants(row)]
+        return [build_tenants_panel(row)]
 
 
 register_card(Invitation, _build_card)

@@ -20,5 +20,5 @@ def find(administrator: Administrator) -> str | None:
 
 
 def using(administrator: Administrator) -> AbstractContextManager[None]:
-    """Activate the language of an administrator for a mail. Without a choice, the active one stays."""
+    """Activate the language of an administrator for a mail. Without a choice, the active language stays."""
     return override(find(administrator) or get_language())

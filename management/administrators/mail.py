@@ -27,7 +27,7 @@ class NotSent(ServiceError):
 
 
 def is_configured() -> bool:
-    """Tell whether the installation can send mail to administrators."""
+    """Return whether the installation can send mail to administrators."""
     return bool(settings.EMAIL_HOST)
 
 
@@ -69,7 +69,7 @@ def send(to: str, subject: str, body: str) -> None:
         NotSent: the server cannot be reached, or refuses the message.
 
     """
-    # Mail programs of companies answer such messages with "I'm on holiday" otherwise (RFC 3834).
+    # Prevents automatic replies, such as "I'm on holiday" (RFC 3834).
     headers = {"Auto-Submitted": "auto-generated"}
     try:
         EmailMessage(subject, body, to=[to], headers=headers).send()

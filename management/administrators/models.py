@@ -29,7 +29,7 @@ class AdministratorManager(BaseUserManager["Administrator"]):
     """Also used by Django's commands ``createsuperuser`` and ``changepassword``."""
 
     def with_tenant_access(self, tenant_id: str | Parameter) -> "QuerySet[Administrator]":
-        """Return administrators, each with whether the tenant is one of theirs."""
+        """Return administrators with ``lists_tenant``: whether the tenant is one of theirs."""
         listed = Administrator.tenants.through.objects.filter(administrator=OuterRef("pk"), tenant=tenant_id)
         return self.annotate(lists_tenant=Exists(listed))
 
@@ -55,10 +55,11 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
 
     id = models.BigAutoField(primary_key=True)
     username = models.CharField(max_length=128, unique=True)
-    # The username for comparison. Null if it looked like another's when keys were added: see the doctor.
+    # The username for comparison. Null if another username had the same key when keys were added: see the
+    # doctor.
     username_key = models.CharField(max_length=512, null=True, editable=False)
     email = models.CharField(max_length=254, blank=True)
-    # The email that this administrator has proven to read. If it differs from ``email``, that is unproven.
+    # The email that this administrator has proven to read. If ``email`` differs, it is unproven.
     proven_email = models.CharField(max_length=254, null=True, editable=False)
     phone = models.CharField(max_length=32, blank=True)
     role = models.CharField(max_length=16, choices=Role, default=Role.ADMINISTRATOR)
@@ -102,7 +103,7 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
 
     @property
     def proofs(self) -> str:
-        """The credentials that sessions and tokens depend on: they end when it changes."""
+        """The credentials that sessions and tokens depend on. A change ends the sessions and tokens."""
         since = self.second_step_since
         return f"{self.password} {since.timestamp()}" if since else self.password
 
@@ -112,7 +113,7 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         return bool(self.email) and self.proven_email == self.email
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
-        """Tell whether the administrator may see or change a model at /admin (``app.verb_model``).
+        """Return whether the administrator may see or change a model at /admin (``app.verb_model``).
 
         The verb is ``view``, ``do-`` with the name of an operation, or ``change`` for any operation.
         """
@@ -127,14 +128,14 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         return bool(open_to) if verb == "change" else verb.removeprefix("do-") in open_to
 
     def may_write(self, route: str, method: str, fields: Collection[str]) -> bool:
-        """Tell whether the role allows sending these fields to a route of the management API."""
+        """Return whether the role allows sending these fields to a route of the management API."""
         if self.role == Role.ADMINISTRATOR:
             return True
         return self.role == Role.SUPPORT and support_rights.may_write(route, method, fields)
 
     @property
     def has_recent_proof(self) -> bool:
-        """Whether the administrator signed in, with the second step if there is one, a moment ago."""
+        """Whether the administrator signed in, with any second step, within ``CONFIRM_SECONDS``."""
         return time.time() - self.signed_in_at <= settings.CONFIRM_SECONDS
 
     @property
@@ -166,11 +167,11 @@ class RecoveryCode(models.Model):
 class ProviderAccount(Timestamped):
     """An account at the OpenID provider of the installation, by which an administrator may sign in.
 
-    The administrator has linked it while signed in. It is deleted when it is unlinked.
+    The administrator has linked it while signed in. The row is deleted when the account is unlinked.
     """
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
-    # No database constraint: nodes of the last release delete administrators without this row.
+    # No database constraint: nodes of the previous release delete administrators without this row.
     administrator = models.OneToOneField(
         Administrator, models.CASCADE, related_name="provider_account", db_constraint=False
     )
@@ -189,7 +190,7 @@ class AdministratorPasskey(Credential, Timestamped):
     """A passkey by which an administrator signs in to the operators' site. Users have another table."""
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
-    # No database constraint: nodes of the last release delete administrators without this row.
+    # No database constraint: nodes of the previous release delete administrators without this row.
     administrator = models.ForeignKey(
         Administrator, models.CASCADE, related_name="passkeys", db_constraint=False
     )
@@ -214,13 +215,14 @@ class Invitation(Versioned):
     email_key = models.CharField(max_length=512, editable=False)
     is_superuser = models.BooleanField(default=False, verbose_name="manages every tenant")
     role = models.CharField(max_length=16, choices=Role, default=Role.ADMINISTRATOR)
-    # No database constraints: nodes of the last release delete administrators and tenants without these rows.
+    # No database constraints: nodes of the previous release delete administrators and tenants but not these
+    # rows.
     tenants = models.ManyToManyField(Tenant, related_name="+", blank=True, db_constraint=False)
     invited_by = models.ForeignKey(Administrator, models.CASCADE, related_name="+", db_constraint=False)
     token_hash = models.CharField(max_length=64, unique=True, editable=False)
-    # Whether the link was sent to ``email`` and shown to nobody. Then it proves that address.
+    # Whether the link was sent to ``email`` and shown to nobody. Then the link proves that address.
     is_mailed = models.BooleanField(default=False, verbose_name="sent by mail", editable=False)
-    # Whether the mail server refused the link. Then it was shown to nobody.
+    # Whether the mail server refused the link. Then nobody was shown the link.
     is_refused = models.BooleanField(
         default=False, db_default=False, verbose_name="refused by the mail server", editable=False
     )

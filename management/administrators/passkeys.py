@@ -48,7 +48,7 @@ class SessionEnded(FactorError):
 
 
 def get_sign_in_options(browser: str) -> dict[str, Any]:
-    """Return the options to sign in with a passkey. Nothing is read about administrators or written."""
+    """Return the options to sign in with a passkey. No row of an administrator is read or written."""
     with tenancy.using(tenancy.DEFAULT):
         return ceremony_options.request_options(_bind(Ceremony.SIGN_IN, browser), ())
 
@@ -71,7 +71,7 @@ def authenticate(*, browser: str, credential: object) -> AdministratorPasskey:
                 raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
             entry.facts |= {"username": passkey.administrator.username, "passkey": str(passkey.pk)}
             known = passkeys.read_with_handle(passkey, credential_json.decode(passkey.user_handle))
-            with _reported(passkey):
+            with _reporting_anomalies(passkey):
                 proven = ceremonies.verify_assertion(answer, known, [_bind(Ceremony.SIGN_IN, browser)])
                 passkeys.record_use(passkey, proven)
             sign_in.remember_address(passkey.administrator.username)
@@ -134,7 +134,7 @@ def add(
 
 
 def rename(administrator: Administrator, passkey_id: UUID, name: str) -> None:
-    """Give a passkey another name.
+    """Rename a passkey.
 
     Raises:
         NoSuchPasskey: the administrator has no such passkey.
@@ -197,6 +197,12 @@ def _delete(passkey: AdministratorPasskey) -> None:
 
 
 def _lock(administrator: Administrator) -> None:
+    """Lock the administrator's row, and check that the session has not ended since the request began.
+
+    Raises:
+        SessionEnded: the administrator's credentials or rights have changed since.
+
+    """
     current = Administrator.objects.select_for_update().filter(pk=administrator.pk).first()
     known = administrator.get_session_auth_hash()
     if current is None or not constant_time_compare(current.get_session_auth_hash(), known):
@@ -204,7 +210,7 @@ def _lock(administrator: Administrator) -> None:
 
 
 @contextmanager
-def _reported(passkey: AdministratorPasskey) -> Iterator[None]:
+def _reporting_anomalies(passkey: AdministratorPasskey) -> Iterator[None]:
     """Record an anomaly of the counter that the block finds, and send a notice. The passkey stays."""
     try:
         yield
@@ -222,6 +228,6 @@ def _record(event: Event, passkey: AdministratorPasskey, **facts: str) -> None:
 def _bind(
     ceremony: Ceremony, browser: str, administrator: Administrator | None = None, handle: str = ""
 ) -> Binding:
-    """Return what a challenge is bound to. No user's browser has such a name: their challenges fail here."""
+    """Return what a challenge is bound to. No browser of a user has this name, so users' challenges fail."""
     owner = str(administrator.pk) if administrator else ""
     return Binding(ceremony, f"operators' site {browser}", owner, handle)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 class IsAdministrator(BasePermission):
-    """Allows every administrator, whatever the tenant."""
+    """Allows every administrator, of any tenant."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Tell whether the caller is an administrator."""
+        """Return whether the caller is an administrator."""
         return isinstance(request.user, Administrator)

@@ -11,7 +11,7 @@ from management.administrators.models import Administrator
 
 
 def change(administrator: Administrator, *, language: str, time_zone: str) -> None:
-    """Change the preferences of an administrator. Empty are the language of the browser, and UTC.
+    """Change the preferences of an administrator. Empty values mean the language of the browser, and UTC.
 
     Raises:
         Invalid: there is no such language or time zone.

@@ -81,7 +81,7 @@ def send_links(email: str) -> None:
     """Send a link to each administrator who has proven this address. The caller does not learn if one has.
 
     Raises:
-        Invalid: it is not a valid address.
+        Invalid: the text is not a valid address.
         limits.TooMany: too many links were asked for, for this address or from the client's.
 
     """
@@ -129,14 +129,15 @@ def find(pk: int, token: str) -> Administrator:
 
 
 def set_password(pk: int, *, state: str, password: str) -> None:
-    """Set the password of an administrator who has followed a link, unless ``state`` is no longer the state.
+    """Set the password of an administrator who has followed a link.
 
-    All sessions and tokens of the administrator end. An account of the provider is unlinked and passkeys are
-    removed, because a person who knew the old password could have added them.
+    ``state`` is what ``get_state`` returned when the link was followed. All sessions and tokens of the
+    administrator end. An account of the provider is unlinked and passkeys are removed, because a person who
+    knew the old password could have added them.
 
     Raises:
         Invalid: the password breaks a rule.
-        LinkEnded: the link was used meanwhile.
+        LinkEnded: ``state`` is no longer the state, so the link was used or has become invalid.
         passwords.Busy: too many sign-ins at once.
 
     """

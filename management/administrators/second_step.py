@@ -72,7 +72,7 @@ class NotOneself(ServiceError):
 
 
 def is_missing(administrator: Administrator) -> bool:
-    """Tell whether the installation requires a second step that this administrator has not set up."""
+    """Return whether the installation requires a second step that this administrator has not set up."""
     return settings.ADMIN_TWO_STEP == "required" and administrator.second_step_since is None
 
 
@@ -90,7 +90,7 @@ def decrypt_secret(administrator: Administrator, sealed: str) -> bytes:
     """Decrypt what ``encrypt_secret`` encrypted.
 
     Raises:
-        keyring.UnknownKey: it was encrypted for another administrator, or the key is missing.
+        keyring.UnknownKey: the secret was encrypted for another administrator, or the key is missing.
 
     """
     return keyring.decrypt(sealed, purpose=PURPOSE, bound_to=binding(administrator))
@@ -122,9 +122,11 @@ def _use_authenticator_code(administrator: Administrator, code: str) -> bool:
     except keyring.UnknownKey:
         return False  # the doctor reports it
     step = totp.find_step(secret, code, after=administrator.totp_step, now=time.time())
+    if step is None:
+        return False
     # The filter lets only one of two concurrent requests use the code.
-    rows = Administrator.objects.filter(pk=administrator.pk, totp_step__lt=step or 0)
-    return step is not None and bool(rows.update(totp_step=step))
+    rows = Administrator.objects.filter(pk=administrator.pk, totp_step__lt=step)
+    return bool(rows.update(totp_step=step))
 
 
 @transaction.atomic
@@ -176,7 +178,7 @@ def reset(administrator: Administrator, *, by: Administrator) -> None:
     """Remove the second step of another administrator.
 
     Raises:
-        NotOneself: it is the administrator's own.
+        NotOneself: ``by`` is the administrator.
 
     """
     if administrator.pk == by.pk:

@@ -25,7 +25,7 @@ class LastSuperuser(ServiceError):
     message = gettext_noop("the last administrator of every tenant can be neither deleted nor demoted")
 
 
-def create(  # noqa: PLR0913 - one parameter a field
+def create(  # noqa: PLR0913 - one parameter for each field
     *,
     username: str,
     password: str,
@@ -40,7 +40,7 @@ def create(  # noqa: PLR0913 - one parameter a field
 ) -> Administrator:
     """Create an administrator; ``tenants`` are slugs.
 
-    ``current_password`` and ``current_code`` are those of ``by``, the administrator who creates it.
+    ``current_password`` and ``current_code`` are those of ``by``, the administrator who creates the new one.
 
     Raises:
         Invalid: the username is taken, a slug is unknown, or a field breaks a rule.
@@ -100,8 +100,8 @@ def change(
 ) -> None:
     """Change an administrator. A new password ends earlier tokens.
 
-    If another administrator sets it, an account of the provider is unlinked and passkeys are removed, as
-    after a recovery.
+    If another administrator sets the password, an account of the provider is unlinked and passkeys are
+    removed, as after a recovery.
 
     In ``fields``, ``current_password`` and ``current_code`` are those of ``by``, the administrator who makes
     the change. They are needed to set a password or to change what the administrator may do.
@@ -135,17 +135,17 @@ def change(
         if administrator.manages_everything and loses_rights:
             _check_another_superuser(administrator)
         before = {name: getattr(administrator, name) for name in columns}
-        moves = managed is not None and set(administrator.tenants.all()) != set(managed)
+        changes_tenants = managed is not None and set(administrator.tenants.all()) != set(managed)
         records.change(
             administrator,
             columns,
             event=Event.ADMINISTRATOR_UPDATE,
             expected=expected,
             changed_fields=sorted(fields),
-            changes_more=moves,
+            changes_more=changes_tenants,
             **_change_facts(administrator, before, columns, managed),
         )
-        if managed is not None and moves:
+        if managed is not None and changes_tenants:
             administrator.tenants.set(managed)
         if "password" in columns and by is not None and by.pk != administrator.pk:
             single_sign_on.unlink(administrator)
@@ -153,7 +153,7 @@ def change(
 
 
 def _changes_rights(administrator: Administrator, fields: dict[str, Any]) -> bool:
-    """Tell whether these fields change what the administrator may do."""
+    """Return whether these fields change what the administrator may do."""
     rights = {"is_superuser": administrator.is_superuser, "role": administrator.role}
     if any(fields.get(name, now) != now for name, now in rights.items()):
         return True
@@ -198,7 +198,7 @@ def _check_another_superuser(administrator: Administrator) -> None:
     """Lock all superusers and check that another one remains, so that two cannot demote each other.
 
     Raises:
-        LastSuperuser: there is no other.
+        LastSuperuser: there is no other superuser.
 
     """
     superusers = list(Administrator.objects.select_for_update().filter(is_superuser=True).order_by("pk"))

@@ -28,7 +28,7 @@ class WrongCredentials(ServiceError):
 
 
 class WrongPassword(WrongCredentials):
-    """The username exists. The message is the same as without; the log keeps the username."""
+    """The username exists. The message is the same as for an unknown one; the log keeps the username."""
 
     identifies_user = True
 
@@ -80,7 +80,7 @@ def begin(*, username: str, password: str) -> Administrator:
         passwords.Busy: too many sign-ins at once.
 
     """
-    passwords.check_capacity()  # as above
+    passwords.check_capacity()  # first: see ``authenticate``
     with log.attempt(Event.ADMIN_SIGN_IN, typed_name(username)) as entry:
         administrator = _verify_password(username, password)
         entry.set_identifier_known(is_known=True)
@@ -140,7 +140,7 @@ def confirm(administrator: Administrator, *, password: str = "", code: str = "")
 
 
 def record(administrator: Administrator, *, by: str) -> None:
-    """Record a sign-in that needed no password. ``by`` is what replaced it."""
+    """Record a sign-in that needed no password. ``by`` is what replaced the password."""
     with (
         tenancy.using(tenancy.DEFAULT),
         log.attempt(Event.ADMIN_SIGN_IN, username=administrator.username, by=by),
@@ -163,10 +163,10 @@ def _verify_password(username: str, password: str) -> Administrator:
     """
     with _login_attempt(username):
         administrator = find(username)
-        right, renewed = passwords.verify(password, administrator.password if administrator else None)
+        is_right, renewed = passwords.verify(password, administrator.password if administrator else None)
         if administrator is None:
             raise WrongCredentials
-        if not right:
+        if not is_right:
             raise WrongPassword
         if renewed is not None:
             # The filter keeps a password that was changed meanwhile.
@@ -175,11 +175,11 @@ def _verify_password(username: str, password: str) -> Administrator:
             )
             administrator.password = renewed
         if administrator.username_key is None:
-            _give_key(administrator)
+            _store_key(administrator)
     return administrator
 
 
-def _give_key(administrator: Administrator) -> None:
+def _store_key(administrator: Administrator) -> None:
     """Store the username's key for an administrator of an older release, unless another has this key."""
     keyless = Administrator.objects.filter(pk=administrator.pk, username_key=None)
     with suppress(IntegrityError), transaction.atomic():
@@ -187,7 +187,7 @@ def _give_key(administrator: Administrator) -> None:
 
 
 def find(username: str) -> Administrator | None:
-    """Return the administrator with a username, ignoring its spelling. An exact match comes first."""
+    """Return the administrator with a username, which may differ in spelling. An exact match comes first."""
     key = identifiers.fold(username)
     found = list(Administrator.objects.filter(Q(username_key=key) | Q(username=username))[:2])
     found.sort(key=lambda administrator: administrator.username != username)

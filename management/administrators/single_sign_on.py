@@ -42,7 +42,7 @@ If it was not you, tell another administrator at once.
 
 
 class NotPending(ServiceError):
-    """This browser started no sign-in at the provider, or it expired, or the response is not for it."""
+    """This browser has no pending sign-in at the provider, or the response is for another sign-in."""
 
     reason = "not_pending"
     message = gettext_noop(
@@ -94,7 +94,7 @@ class Person:
 
 
 def is_configured() -> bool:
-    """Tell whether the installation has a provider."""
+    """Return whether the installation has a provider."""
     return bool(settings.ADMIN_OIDC.issuer)
 
 
@@ -104,7 +104,7 @@ def get_redirect_uri() -> str:
 
 
 def begin() -> tuple[str, dict[str, Any]]:
-    """Return the URL of the provider, and what the browser's session keeps until it responds.
+    """Return the URL of the provider, and what the browser's session keeps until the provider responds.
 
     Raises:
         ServiceError: the provider does not respond.
@@ -181,7 +181,7 @@ def link(administrator: Administrator, person: Person) -> None:
     account is not linked.
 
     Raises:
-        AlreadyLinked: another administrator has linked it.
+        AlreadyLinked: another administrator has linked the account.
         NotPending: the administrator's credentials or rights have changed since.
 
     """
@@ -225,13 +225,13 @@ def unlink(administrator: Administrator) -> None:
 
 
 def is_linked(pk: str, administrator: Administrator) -> bool:
-    """Tell whether a session that was started with a linked account may continue."""
+    """Return whether a session that was started with a linked account may continue."""
     accounts = ProviderAccount.objects.filter(pk=pk, administrator=administrator)
     return accounts.filter(issuer=settings.ADMIN_OIDC.issuer).exists()
 
 
 def _has_two_factors(claims: Mapping[str, Any]) -> bool:
-    """Tell by ``acr`` or ``amr`` (RFC 8176) whether the provider's sign-in replaces the second step here."""
+    """Return whether the sign-in replaces the second step here, by its ``acr`` or ``amr`` (RFC 8176)."""
     provider = settings.ADMIN_OIDC
     if provider.two_step != "provider":
         return False

@@ -36,6 +36,6 @@ FORBIDDEN_FIELDS: Final[Mapping[tuple[str, str], frozenset[str]]] = {
 
 
 def may_write(route: str, method: str, fields: Collection[str]) -> bool:
-    """Tell whether support may send these fields to a route by a method that writes."""
+    """Return whether support may send these fields to a route by a method that writes."""
     forbidden = FORBIDDEN_FIELDS.get((route, method), frozenset())
     return method in ROUTES.get(route, frozenset()) and not forbidden & set(fields)

@@ -49,7 +49,7 @@ def issue(administrator: Administrator) -> str:
 
 
 def is_of_administrator(token: str) -> bool:
-    """Tell by its unverified header whether a token claims to be an administrator's."""
+    """Return whether a token is an administrator's, according to its unverified header."""
     header = token.partition(".")[0]
     try:
         return bool(json_decode(base64url_decode(header)).get("alg") == "HS256")
@@ -67,13 +67,13 @@ def get_administrator(token: str) -> Administrator:
     try:
         kid, claims = _verify(token, tuple(settings.ENCRYPTION_KEYS.items()))
         subject, fingerprint = int(claims["sub"]), claims["pwd"]
-        expired = claims["exp"] <= time.time() or claims["iss"] != settings.BASE_URL
+        is_refused = claims["exp"] <= time.time() or claims["iss"] != settings.BASE_URL
     except (JWException, keyring.UnknownKey, KeyError, TypeError, ValueError):
         raise InvalidToken from None
     if not 0 < subject <= _MAX_ID:
         raise InvalidToken
     administrator = _ADMINISTRATOR.first(pk=subject, tenant_id=tenancy.active_id())
-    if expired or administrator is None or fingerprint != _fingerprint(administrator, kid):
+    if is_refused or administrator is None or fingerprint != _fingerprint(administrator, kid):
         raise InvalidToken
     if second_step.is_missing(administrator):
         raise InvalidToken
@@ -107,4 +107,4 @@ def _key(kid: str) -> JWK:
 
 
 def _fingerprint(administrator: Administrator, kid: str) -> str:
-    return keyring.mac(administrator.proofs, purpose="administrator passwords", key=kid).hex()[:16]
+    return keyring.mac(administrator.proofs, purpose="administrator passwords", key_id=kid).hex()[:16]

@@ -30,7 +30,7 @@ class ManagesTenant(BasePermission):
     message = "you may not manage this tenant"
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Tell whether the caller may now use this route in the active tenant."""
+        """Return whether the caller may now use this route in the active tenant."""
         caller: object = request.user
         if isinstance(caller, Administrator):
             return caller.manages_tenant and self._role_allows(caller, request)
@@ -39,15 +39,15 @@ class ManagesTenant(BasePermission):
         return False
 
     def _role_allows(self, caller: Administrator, request: Request) -> bool:
-        """Tell whether the administrator's role allows the request, and set the message if not."""
-        allowed = _role_allows(caller, request)
-        if not allowed:
+        """Return whether the administrator's role allows the request, and set the message if not."""
+        is_allowed = _role_allows(caller, request)
+        if not is_allowed:
             self.message = f"the role {caller.role} does not allow this"
-        return allowed
+        return is_allowed
 
 
 def _role_allows(caller: Administrator, request: Request) -> bool:
-    """Tell whether the role of an administrator allows this route, method and fields."""
+    """Return whether the role of an administrator allows this route, method and fields."""
     if request.method in SAFE_METHODS:
         return True
     route, method = _route(request), str(request.method)
@@ -70,7 +70,7 @@ def _grant_query(scopes: frozenset[str]) -> PrincipalQuery:
 
 
 def _may_use(caller: ClientPrincipal, request: Request) -> bool:
-    """Tell whether both the token and the roles allow the route. A token for an organization never does."""
+    """Return whether both the token and the roles allow the route. A token for an organization never does."""
     return (
         "organization_id" not in caller.claims
         and caller.audiences == {_indicator()}
@@ -98,7 +98,7 @@ class IsSuperuser(BasePermission):
     message = "only an administrator of every tenant may do this"
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Tell whether the caller manages every tenant.
+        """Return whether the caller manages every tenant.
 
         Raises:
             NotFound: the path is below a tenant's prefix, where these routes do not exist.

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from identity.rest import unknown_fields
 
 HEADER: Final = "Gatehouse-Unknown-Fields"
-# The statuses of requests whose body was read. For others it is not read now.
+# The statuses of requests whose body was read. With another status, the body is not read here.
 _READ: Final = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.PRECONDITION_FAILED}
 
 
@@ -20,7 +20,6 @@ class UnknownFieldsMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request."""
         response = self.get_response(request)
         if request.path_info.startswith("/api/v1/") and response.status_code in _READ:
             served = getattr(response, "renderer_context", None)

@@ -36,7 +36,7 @@ class Visit:
 
 @doctor_check
 def base_url() -> Iterator[CheckMessage]:
-    """Fetch the discovery document from BASE_URL; check it, the certificate, the clock and the cookies."""
+    """Fetch the discovery document from BASE_URL. Check it, the certificate, the clock and the cookies."""
     if not (settings.BASE_URL.startswith("https:") or settings.DEVELOPMENT):
         yield Warning(
             f"BASE_URL is {settings.BASE_URL}: passwords and cookies are not encrypted on the network",

@@ -120,7 +120,7 @@ def items(path: ImportFile, values: Any) -> Iterator[Record]:
 
 
 def csv_rows(path: ImportFile, columns: Sequence[str] | None = None) -> Iterator[Record]:
-    """Yield the rows of a CSV file without empty cells. ``columns`` replaces a missing heading.
+    """Yield the rows of a CSV file, without their empty cells. ``columns`` replaces a missing heading.
 
     Raises:
         Unreadable: the heading is missing or cannot be read.
@@ -146,7 +146,9 @@ def csv_rows(path: ImportFile, columns: Sequence[str] | None = None) -> Iterator
                 )
                 continue
             if cells:
-                yield _parse_row(Place(path.name, row, reader.line_num), names, cells, exact=columns is None)
+                yield _parse_row(
+                    Place(path.name, row, reader.line_num), names, cells, has_heading=columns is None
+                )
 
 
 def _read_heading(path: ImportFile, reader: Iterator[list[str]], columns: Sequence[str] | None) -> list[str]:
@@ -167,8 +169,8 @@ def _is_utf8(cells: list[str]) -> bool:
     return not any("\udc80" <= sign <= "\udcff" for cell in cells for sign in cell)
 
 
-def _parse_row(place: Place, names: list[str], cells: list[str], *, exact: bool) -> Record:
-    if exact and len(cells) != len(names):
+def _parse_row(place: Place, names: list[str], cells: list[str], *, has_heading: bool) -> Record:
+    if has_heading and len(cells) != len(names):
         return Record(place, refusal=Invalid("line", fill(_COLUMNS, count=len(names))))
     value = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
     if not _is_utf8(cells):

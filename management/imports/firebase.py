@@ -64,8 +64,8 @@ def parameters(path: ImportFile) -> Parameters:
                 )
             )
         return Parameters(
-            signer_key=_bytes(entries["base64_signer_key"]),
-            separator=_bytes(entries.get("base64_salt_separator", "")),
+            signer_key=_decode(entries["base64_signer_key"]),
+            separator=_decode(entries.get("base64_salt_separator", "")),
             rounds=int(entries["rounds"]),
             cost=int(entries["mem_cost"]),
         )
@@ -123,7 +123,7 @@ def _encode(raw: dict[str, Any], project: Parameters | None, bounds: Bounds) -> 
             ),
         )
     try:
-        salt, checksum = _bytes(values.text(raw.get("salt"))), _bytes(values.text(raw["passwordHash"]))
+        salt, checksum = _decode(values.text(raw.get("salt"))), _decode(values.text(raw["passwordHash"]))
     except ValueError:
         raise Invalid("password_hash", gettext_noop("must be base64, and so must its salt")) from None
     return imported_hashes.encode_firebase(
@@ -137,7 +137,7 @@ def _encode(raw: dict[str, Any], project: Parameters | None, bounds: Bounds) -> 
     )
 
 
-def _bytes(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     """Decode base64 in either alphabet, with padding or without."""
     standard = text.translate(str.maketrans("-_", "+/")).rstrip("=")
     try:

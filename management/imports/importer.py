@@ -121,9 +121,9 @@ class Importer:
     @transaction.atomic
     def _insert(self, people: list[User]) -> list[tuple[User, Invalid]]:
         refused = importing.add(people)
-        left = {user.pk for user, _ in refused}
+        refused_ids = {user.pk for user, _ in refused}
         owners = [(user, self._secrets.pop(user.pk)) for user in people if user.pk in self._secrets]
-        authenticators.add_imported((user, secrets) for user, secrets in owners if user.pk not in left)
+        authenticators.add_imported((user, secrets) for user, secrets in owners if user.pk not in refused_ids)
         return refused
 
     def _new_user(self, record: Record) -> User | None:

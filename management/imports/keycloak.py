@@ -55,7 +55,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     }
     if created_at := values.timestamp(raw.get("createdTimestamp")):
         fields["created_at"] = created_at
-    password = _password(raw.get("credentials"))
+    password = _find_password(raw.get("credentials"))
     return ForeignUser(
         str(raw.get("id") or raw.get("username") or ""),
         fields,
@@ -69,7 +69,7 @@ def _unwrap(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def _password(credentials: Any) -> dict[str, Any]:
+def _find_password(credentials: Any) -> dict[str, Any]:
     items = credentials if isinstance(credentials, list) else []
     return next((item for item in items if isinstance(item, dict) and item.get("type") == "password"), {})
 
@@ -85,7 +85,7 @@ def _encode(credential: dict[str, Any], bounds: Bounds) -> str:
             base64.b64decode(values.text(text), validate=True) for text in (secret.get("salt"), value)
         )
         if algorithm == "argon2":
-            return imported_hashes.normalize(_argon2(described, salt, checksum), bounds)
+            return imported_hashes.normalize(_format_argon2(described, salt, checksum), bounds)
         return imported_hashes.encode_pbkdf2(
             _DIGESTS[algorithm], int(described["hashIterations"]), salt, checksum, bounds
         )
@@ -96,7 +96,7 @@ def _encode(credential: dict[str, Any], bounds: Bounds) -> str:
         ) from None
 
 
-def _argon2(described: dict[str, Any], salt: bytes, checksum: bytes) -> str:
+def _format_argon2(described: dict[str, Any], salt: bytes, checksum: bytes) -> str:
     more = described["additionalParameters"]
     variety, version = more["type"][0], _ARGON2_VERSIONS[more["version"][0]]
     cost = f"m={int(more['memory'][0])},t={int(described['hashIterations'])},p={int(more['parallelism'][0])}"

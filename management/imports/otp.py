@@ -1,7 +1,7 @@
 """The secrets of authenticators in import files.
 
-A user with an authenticator that is not supported is refused: without it, the password alone would be enough
-to sign in.
+A user with an authenticator that is not supported is refused. If only the authenticator were left out, the
+password alone would be enough to sign in.
 """
 
 import base64
@@ -26,7 +26,7 @@ def read_base32(text: object) -> ImportedSecret:
     """Return the secret of a column.
 
     Raises:
-        Invalid: it is not base32 of 16 to 64 characters.
+        Invalid: the text is not base32 of 16 to 64 characters.
 
     """
     return ImportedSecret(authenticators.parse_secret(values.text(text), field=_FIELD))
@@ -47,7 +47,7 @@ def read_keycloak(credentials: Any) -> list[ImportedSecret]:
 
 
 def read_logto(verifications: Any) -> list[ImportedSecret]:
-    """Return the secrets of the column ``mfa_verifications`` of Logto, each once. They have no labels.
+    """Return the secrets of the column ``mfa_verifications`` of Logto, each once. These have no labels.
 
     Raises:
         Invalid: the column cannot be read, a secret is not base32 of 16 to 64 characters, or there are too

@@ -45,7 +45,6 @@ class MemoryFile:
         return PurePath(self.name).suffix
 
     def open(self, mode: Literal["rb"]) -> IO[bytes]:
-        """Open the file."""
         return BytesIO(self.content)
 
 

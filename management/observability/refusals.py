@@ -49,7 +49,6 @@ class RefusalMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request."""
         response = self.get_response(request)
         if response.status_code == _FORBIDDEN:
             _record(request)

@@ -33,7 +33,7 @@ def root_only(view: View) -> View:
 
 @root_only
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Return 200 while the process responds. It checks only what a restart can fix."""
+    """Return 200 while the process responds. The database is not checked: a restart would not fix it."""
     return JsonResponse({"status": "ok"})
 
 

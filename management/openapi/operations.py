@@ -212,7 +212,7 @@ class OperationSchema(FieldSchema):
         return str(get_doc(getattr(self.view, self.action)))
 
     def _is_common(self) -> bool:
-        """Tell whether the method is one of `identity.rest`, or overrides one."""
+        """Return whether the method is one of `identity.rest`, or overrides one."""
         method = getattr(type(self.view), self.action)
         if method.__module__ in _COMMON_MODULES:
             return True

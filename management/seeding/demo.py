@@ -106,7 +106,7 @@ def _address_path() -> Path:
 
 
 def _read(path: Path, base_url: str) -> Demo | None:
-    """Return the demo of an earlier start, if its application is still there and has this address."""
+    """Return the demo of an earlier start, if its application still exists and has this address."""
     kept = Demo(**json.loads(path.read_text())) if path.exists() else None
     if kept is None or kept.base_url != base_url:
         return None

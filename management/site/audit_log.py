@@ -54,7 +54,7 @@ class AuditLog(Pages):
     list_display = ("occurred_at", "key", "result", "error", "subject", "ip", "facts")
     list_display_links = ("key",)
     list_filter = (ResultFilter, WhenFilter, TrialFilter, KeyFilter)
-    search_fields = ("identifier_key",)  # has Django show the search; see get_search_results
+    search_fields = ("identifier_key",)  # makes Django show the search; see get_search_results
     search_help_text = _("Username, name, email, phone, IP address, application, reference or ID")
     sortable_by = ()
     change_list_template = "admin/entries.html"

@@ -1,4 +1,4 @@
-"""Setting up an authenticator. Until then its secret is stored in the session and shown as a QR code."""
+"""Setting up an authenticator, whose secret is first stored in the session and shown as a QR code."""
 
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ _SECRET: Final = "second_step_secret"  # noqa: S105 - the session's key for the 
 
 
 def get_secret(request: HttpRequest, administrator: Administrator) -> bytes:
-    """Return the secret of the session, which stays the same until it is set up."""
+    """Return the secret of the session, which stays the same until the authenticator is set up."""
     try:
         return second_step.decrypt_secret(administrator, request.session[_SECRET])
     except (KeyError, keyring.UnknownKey):

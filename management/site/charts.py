@@ -84,7 +84,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a chart shows, the filters of the log that find its entries, by the series, and its full label."""
+    """What a chart shows. ``filters`` find its entries in the log, and ``of_series`` those of one series.
+
+    ``label`` is the title with the unit of time.
+    """
 
     name: str
     title: str

@@ -33,8 +33,10 @@ class PasswordForm(forms.Form):
     )  # fmt: skip
 
 
-_SAYS: Final = _("This protects users if somebody else uses your browser. It counts for five minutes.")
-_OPERATION: Final = Operation("confirm", _("Confirm that it's you"), _SAYS, lambda _: "", form=PasswordForm)
+_DESCRIPTION: Final = _("This protects users if somebody else uses your browser. It counts for five minutes.")
+_OPERATION: Final = Operation(
+    "confirm", _("Confirm that it's you"), _DESCRIPTION, lambda _: "", form=PasswordForm
+)
 
 
 @never_cache
@@ -61,7 +63,7 @@ def confirm(request: HttpRequest) -> HttpResponse:
 
 
 def _add_error(form: forms.Form, error: ServiceError) -> None:
-    """Add the message of a refusal. That of a wrong password does not speak of a username: none was asked."""
+    """Add the message of a refusal. For a wrong password it names no username, which the form lacks."""
     if isinstance(error, sign_in.WrongCredentials):
         rule = NotProven("password", error.headers).rule
         form.add_error("password", localized.to_sentence(translate(rule)))

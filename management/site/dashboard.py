@@ -73,7 +73,7 @@ def _chart(figures: Figures, name: str) -> Chart:
 
 
 def _has_days(figures: Figures) -> bool:
-    """Tell whether a bar is a day, and not a week."""
+    """Return whether a bar is a day, and not a week."""
     first, last = figures.spans[-1]
     return first == last
 

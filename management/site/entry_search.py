@@ -50,10 +50,10 @@ def _search_names(entries: EntryQuerySet, text: str) -> Found:
     users = User.objects.filter(search_text__contains=identifiers.fold(text)).order_by("-created_at", "-pk")
     named = Application.objects.filter(Q(name__icontains=text) | Q(client_id=text))
     applications = named.order_by("-created_at", "-pk").values_list("pk", flat=True)
-    people, opened = list(users[: MAX_MATCHES + 1]), list(applications[: MAX_MATCHES + 1])
+    people, application_ids = list(users[: MAX_MATCHES + 1]), list(applications[: MAX_MATCHES + 1])
     subject = typed.get_subject(people[:MAX_MATCHES], text)
-    subject = replace(subject, application_ids=tuple(str(pk) for pk in opened[:MAX_MATCHES]))
-    return Found(entries.of_subject(subject), max(len(people), len(opened)) > MAX_MATCHES)
+    subject = replace(subject, application_ids=tuple(str(pk) for pk in application_ids[:MAX_MATCHES]))
+    return Found(entries.of_subject(subject), max(len(people), len(application_ids)) > MAX_MATCHES)
 
 
 def _parse_address(text: str) -> str:

@@ -74,7 +74,7 @@ def build_cards(figures: Figures) -> list[FigureCard]:
 
 
 def _build_factors(users: int) -> list[FigureCard]:
-    """Return the card of users with a second factor, if there are any. It reads their index only.
+    """Return the card of users with a second factor, if there are any. Only their index is read.
 
     Beyond 10,000 the number is not exact, so that the page never reads more.
     """

@@ -17,7 +17,7 @@ FIELD: Final = "drawn_for"
 
 
 def is_of_another_tenant(request: HttpRequest) -> bool:
-    """Tell whether a form was sent for another tenant than the chosen one."""
+    """Return whether a form was sent for another tenant than the chosen one."""
     return request.method == "POST" and request.POST.get(FIELD) != request.tenant.pk  # type: ignore[attr-defined]
 
 

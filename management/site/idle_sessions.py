@@ -40,7 +40,7 @@ def end_if_idle(request: HttpRequest) -> None:
 
 
 def flush(request: HttpRequest) -> None:
-    """Replace a session before a sign-in continues. Of its data, only what an ended session left stays."""
+    """Replace a session before a sign-in continues. Only what an ended session left is kept."""
     left = {
         key: request.session[key]
         for key in (kept_input.SESSION_KEY, chosen_tenant.KEY)

@@ -27,7 +27,6 @@ class _SiteOnly(MiddlewareMixin):
     """Runs only for paths of the operators' site, so it costs other requests nothing."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request."""
         if is_of_site(request):
             return super().__call__(request)  # type: ignore[return-value]
         return self.get_response(request)  # type: ignore[return-value]

@@ -25,7 +25,7 @@ def allow(request: HttpRequest, administrator: Administrator) -> None:
 
 
 def is_allowed(request: HttpRequest) -> bool:
-    """Tell whether the administrator was re-authenticated in this session a moment ago."""
+    """Return whether the administrator was re-authenticated in this session within ``CONFIRM_SECONDS``."""
     stored = request.session.get(_KEY)
     return stored is not None and 0 <= time.time() - stored["at"] <= settings.CONFIRM_SECONDS
 

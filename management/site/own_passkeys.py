@@ -104,7 +104,7 @@ def remove(request: HttpRequest, passkey_id: UUID) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def rename(request: HttpRequest, passkey_id: UUID) -> HttpResponse:
-    """Give a passkey another name.
+    """Show the form, or rename a passkey.
 
     Raises:
         Http404: the administrator has no such passkey.

@@ -46,8 +46,10 @@ class TwoStepForm(PasswordForm):
     field_order = ("current", "code", "password")
 
 
-_SAYS = _("Ends all your sessions and tokens, including this session. Then sign in with the new password.")
-_OPERATION = Operation("password", _("Change password"), _SAYS, lambda _: "", form=PasswordForm)
+_DESCRIPTION = _(
+    "Ends all your sessions and tokens, including this session. Then sign in with the new password."
+)
+_OPERATION = Operation("password", _("Change password"), _DESCRIPTION, lambda _: "", form=PasswordForm)
 
 
 @require_http_methods(["GET", "POST"])
@@ -86,7 +88,6 @@ def _change(request: HttpRequest, administrator: Administrator, form: PasswordFo
 
 
 def _field_of(refusal: ServiceError) -> str | None:
-    """Return the form field of a refusal."""
     if isinstance(refusal, second_step.WrongCode):
         return "code"
     return "current" if isinstance(refusal, sign_in.WrongCredentials) else None

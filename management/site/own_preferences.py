@@ -18,7 +18,7 @@ from identity.operator_kit.operations import Operation
 from management.administrators import languages, preferences, time_zones
 from management.administrators.models import Administrator
 
-_SAYS: Final = _(
+_DESCRIPTION: Final = _(
     "The site and mails to you are in this language. Times on the site are shown in this time zone, and days "
     "that you filter by begin and end in it. The API and exports as CSV stay in English and in UTC, and the "
     "days of the dashboard's charts in UTC."
@@ -43,7 +43,7 @@ class PreferencesForm(forms.Form):
 _OPERATION: Final = Operation(
     "preferences",
     _("Language and time zone"),
-    _SAYS,
+    _DESCRIPTION,
     lambda _: "",
     form=PreferencesForm,
     initial=lambda _: {"language": "", "time_zone": ""},

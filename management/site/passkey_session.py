@@ -23,7 +23,7 @@ def forget(request: HttpRequest) -> None:
 
 
 def is_started_by_passkey(request: HttpRequest) -> bool:
-    """Tell whether a passkey, which counts as two factors, has started this session."""
+    """Return whether a passkey, which counts as two factors, has started this session."""
     return _KEY in request.session
 
 

@@ -8,5 +8,5 @@ _ROOT: Final = "/admin"
 
 
 def is_of_site(request: HttpRequest) -> bool:
-    """Tell whether a request is for the operators' site, whatever tenant its path names."""
+    """Return whether a request is for the operators' site, below any prefix of a tenant."""
     return request.path_info == _ROOT or request.path_info.startswith(f"{_ROOT}/")

@@ -29,7 +29,7 @@ def forget(request: HttpRequest) -> None:
 
 
 def has_two_factors(request: HttpRequest) -> bool:
-    """Tell whether the provider's two factors replace the own second step in this session."""
+    """Return whether the provider's two factors replace the second step in this session."""
     return bool(request.session.get(_TWO_FACTORS))
 
 
@@ -45,7 +45,7 @@ def end_if_unlinked(request: HttpRequest) -> None:
 
 
 def allow_provider(response: HttpResponse) -> None:
-    """Let a form of the page redirect to the provider, also to one without https in development."""
+    """Allow forms of the page to redirect to the provider, even to one without https in development."""
     if single_sign_on.is_configured():
         parts = urlsplit(settings.ADMIN_OIDC.issuer)
         allow_form_targets(response, (f"{parts.scheme}://{parts.netloc}",))

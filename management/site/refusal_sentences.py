@@ -178,7 +178,7 @@ def describe(entry: Entry) -> str:
 
 
 def _describe_credentials(entry: Entry) -> str:
-    """Return which of the two was wrong, which the person who signs in does not learn."""
+    """Return whether the identifier or the password was wrong. The person who signs in does not learn it."""
     if entry.payload.get("reason") == "no_password":
         return gettext("the user has no password")
     # Only an identifier that nobody has is stored with its type, and without its text.

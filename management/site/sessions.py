@@ -13,28 +13,28 @@ class SessionStore(db.SessionStore):
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
         found = self.model.objects.filter(
-            session_key=_stored(self.session_key or ""), expire_date__gt=timezone.now()
+            session_key=_hash_key(self.session_key or ""), expire_date__gt=timezone.now()
         ).first()
         if found is None:
             self._session_key = None
         return found
 
     def exists(self, session_key: str) -> bool:
-        return super().exists(_stored(session_key))
+        return super().exists(_hash_key(session_key))
 
     def create_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
         """Return the unsaved row of this session."""
         row = super().create_model_instance(data)
-        row.session_key = _stored(row.session_key)
+        row.session_key = _hash_key(row.session_key)
         return row
 
     def delete(self, session_key: str | None = None) -> None:
         """Delete a session: this one, unless a key is given."""
         key = session_key or self.session_key
         if key is not None:
-            super().delete(_stored(key))
+            super().delete(_hash_key(key))
 
 
-def _stored(key: str) -> str:
+def _hash_key(key: str) -> str:
     # The column holds 40 characters: 160 bits of the hash.
     return hashlib.sha256(key.encode()).hexdigest()[:40]

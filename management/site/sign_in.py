@@ -20,7 +20,7 @@ from management.site import localized, passkey_session, pending_sign_in, provide
 
 
 class SessionBackend(BaseBackend):
-    """Finds the administrator of a session. It verifies no credentials; the service does."""
+    """Finds the administrator of a session. The service verifies credentials, and not this backend."""
 
     def get_user(self, user_id: int) -> Administrator | None:
         """Return the administrator, or None if it was deleted."""
@@ -114,7 +114,7 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
     next_page = "admin:index"
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        """Redirect to the sign-in page without a pending sign-in."""
+        """Redirect to the sign-in page if no sign-in is pending."""
         self.administrator = pending_sign_in.get_administrator(request)
         if self.administrator is None:
             return HttpResponseRedirect(reverse("admin:login"))
@@ -143,7 +143,7 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
 
 
 def add_refusal(response: HttpResponse, refusal: ServiceError | None) -> HttpResponse:
-    """Give a response the status and the headers of the refusal that it shows."""
+    """Return the response with the status and the headers of the refusal that it shows."""
     response.status_code = refusal.status if refusal else 400
     for name, value in (refusal.headers if refusal else {}).items():
         response[name] = value

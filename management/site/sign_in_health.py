@@ -76,11 +76,11 @@ class Health:
 def build_card(user: User, urls: Mapping[str, str]) -> Card:
     """Return the card of a user. ``urls`` has the operations that the administrator may run."""
     entries = _find_attempts(user)
-    locks = _locks(user, entries, urls)
+    locks = _build_locks(user, entries, urls)
     ways = sign_in_ways.get_ways(user)
     states = [
-        *_suspension(user, urls), *locks, *_ways(user, ways, urls, is_locked=bool(locks)),
-        *_provider_failures(ways),
+        *_build_suspension(user, urls), *locks, *_build_ways(user, ways, urls, is_locked=bool(locks)),
+        *_build_provider_failures(ways),
     ]  # fmt: skip
     return Card("admin/sign_in_health.html", Health(states, _describe(entries[:_SHOWN])))
 
@@ -93,7 +93,7 @@ def _find_attempts(user: User) -> list[Entry]:
     return list(of_users.of_subject(subject).order_by("-created_at", "-id")[:_READ])
 
 
-def _suspension(user: User, urls: Mapping[str, str]) -> list[State]:
+def _build_suspension(user: User, urls: Mapping[str, str]) -> list[State]:
     if not user.is_suspended:
         return []
     changes = Entry.objects.filter(
@@ -105,7 +105,7 @@ def _suspension(user: User, urls: Mapping[str, str]) -> list[State]:
     )
     entry = changes.order_by("-created_at", "-id").first()
     detail = _describe_suspension(entry) if entry else ""
-    button = _button(gettext("Reactivate user"), urls.get("unsuspend"))
+    button = _build_button(gettext("Reactivate user"), urls.get("unsuspend"))
     return [State(gettext("Suspended"), detail, button=button)]
 
 
@@ -122,10 +122,10 @@ def _describe_suspension(entry: Entry) -> str:
     return gettext("Since %(time)s, by a command.") % values
 
 
-def _locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[State]:
+def _build_locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[State]:
     locks = sign_in_locks.get_locks(user)
     networks = sign_in_locks.hash_keys(user, [entry.ip for entry in entries]) if locks else {}
-    button = _button(gettext("Unlock user"), urls.get("unlock"))
+    button = _build_button(gettext("Unlock user"), urls.get("unlock"))
     states: dict[str, State] = {}
     for lock in locks:  # the longest first; one network can be locked for several identifiers
         network = networks.get(lock.key_hash)
@@ -145,9 +145,9 @@ def _describe_lock(network: str | None, until: datetime) -> str:
     return gettext("Locked for %(network)s until %(time)s") % values
 
 
-def _ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_locked: bool) -> list[State]:
+def _build_ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_locked: bool) -> list[State]:
     """Return one state for the ways that work now, and one for each that has a problem."""
-    problems = [_get_problem(way, urls) for way in ways if way.problem]
+    problems = [_build_problem(way, urls) for way in ways if way.problem]
     intact = [way for way in ways if not way.problem]
     if not intact:
         detail = "" if ways else gettext("The user has no identifier.")
@@ -159,7 +159,7 @@ def _ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_locked: bo
     return [State(text, to_sentence(working), is_good=True), *problems]
 
 
-def _provider_failures(ways: list[Way]) -> list[State]:
+def _build_provider_failures(ways: list[Way]) -> list[State]:
     """Return a state for each linked provider at which the latest sign-in of the tenant failed.
 
     Whose sign-in it was is not known, because the provider's answer could not be used.
@@ -187,13 +187,13 @@ def _is_failure(entry: Entry) -> bool:
     return bool(entry.payload.get("error") == "provider_failed")
 
 
-def _get_problem(way: Way, urls: Mapping[str, str]) -> State:
+def _build_problem(way: Way, urls: Mapping[str, str]) -> State:
     labels = {"password": gettext("Set password"), "verify": gettext("Verify addresses")}
-    button = way.link or _button(labels.get(way.operation, ""), urls.get(way.operation))
+    button = way.link or _build_button(labels.get(way.operation, ""), urls.get(way.operation))
     return State(gettext("%(name)s: does not work") % {"name": way.name}, way.problem, button=button)
 
 
-def _button(text: str, url: str | None) -> Link | None:
+def _build_button(text: str, url: str | None) -> Link | None:
     """Return a button, or None if the administrator may not run the operation."""
     return Link(text, url) if url else None
 

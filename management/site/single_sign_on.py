@@ -60,9 +60,9 @@ def start(request: HttpRequest) -> HttpResponse:
     """
     _check_configured()
     try:
-        return _to_provider(request, next=_get_next_url(request))
+        return _redirect_to_provider(request, next=_get_next_url(request))
     except ServiceError as refusal:
-        return _back(request, refusal, reverse("admin:login"))
+        return _redirect_back(request, refusal, reverse("admin:login"))
 
 
 @never_cache
@@ -80,7 +80,7 @@ def callback(request: HttpRequest) -> HttpResponse:
     try:
         return _link(request, pending) if links else _sign_in(request, pending)
     except ServiceError as refusal:
-        return _back(request, refusal, reverse("admin:single-sign-on" if links else "admin:login"))
+        return _redirect_back(request, refusal, reverse("admin:single-sign-on" if links else "admin:login"))
 
 
 def _sign_in(request: HttpRequest, pending: Any) -> HttpResponse:
@@ -128,7 +128,7 @@ def own_account(request: HttpRequest) -> HttpResponse:
         try:
             sign_in.reauthenticate(administrator, password=fields["password"], code=fields.get("code"))
             if account is None:
-                return _to_provider(request, administrator=administrator.pk)
+                return _redirect_to_provider(request, administrator=administrator.pk)
             single_sign_on.unlink(administrator)
         except ServiceError as error:
             refusal = error
@@ -161,13 +161,13 @@ def _describe(account: ProviderAccount | None) -> Operation:
     return Operation("unlink", gettext("Unlink account"), says, lambda _: "", is_destructive=True)
 
 
-def _to_provider(request: HttpRequest, **purpose: Any) -> HttpResponse:
+def _redirect_to_provider(request: HttpRequest, **purpose: Any) -> HttpResponse:
     url, pending = single_sign_on.begin()
     request.session[_KEY] = {**pending, **purpose}
     return HttpResponseRedirect(url)
 
 
-def _back(request: HttpRequest, refusal: ServiceError, url: str) -> HttpResponse:
+def _redirect_back(request: HttpRequest, refusal: ServiceError, url: str) -> HttpResponse:
     messages.error(request, to_sentence(refusal))
     return HttpResponseRedirect(url)
 

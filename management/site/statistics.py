@@ -86,7 +86,7 @@ def get_statistics(days: int) -> Figures:
 def get_latest_failures(reader: object, limit: int = 10) -> list[Entry]:
     """Return the latest failures that a reader may see, among the newest 2,000 entries.
 
-    Those of sign-ins that administrators try are left out.
+    Failures of sign-ins that administrators tried are left out.
     """
     newest = Entry.objects.filter(tenant_id=tenancy.active_id()).order_by("-created_at", "-id")
     oldest_time = newest.values_list("created_at", flat=True)[1_999:2_000].first()

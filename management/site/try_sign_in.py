@@ -83,14 +83,14 @@ def _is_possible(application: Application) -> bool:
 
 
 def _get_obstacle(application: Application) -> str | Promise:
-    """Return why nobody can sign in to an application at all; nothing if somebody can."""
+    """Return why no user can sign in to an application at all; an empty text if users can."""
     if application.type == Application.Type.MACHINE:
         return _MACHINE
     return "" if "authorization_code" in application.grant_types else _NO_CODES
 
 
 def build_card(application: Application, _urls: Mapping[str, str]) -> Card:
-    """Return the card that says why there is no button. It is empty if there is one."""
+    """Return the card that says why there is no button. If there is a button, the card is empty."""
     return Card("admin/no_trial.html", _get_obstacle(application), QUICK_START)
 
 

@@ -60,7 +60,7 @@ _REMOVE: Final = Operation(
 
 
 def has_to_be_set_up(request: HttpRequest) -> bool:
-    """Tell whether the administrator has to set up the second step before using other pages."""
+    """Return whether the administrator has to set up the second step before using other pages."""
     if not second_step.is_missing(request.user):  # type: ignore[arg-type]
         return False
     if provider_session.has_two_factors(request) or passkey_session.is_started_by_passkey(request):
@@ -175,7 +175,6 @@ def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:
 
 
 def _field_of(refusal: ServiceError) -> str | None:
-    """Return the form field of a refusal."""
     if isinstance(refusal, idempotency.KeyReused):
         return None
     return "code" if isinstance(refusal, second_step.WrongCode) else "password"

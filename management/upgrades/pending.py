@@ -15,7 +15,7 @@ CONTRACT: Final = "contract"
 
 
 def is_contract(migration: Migration) -> bool:
-    """Tell whether a migration removes what an earlier release needs."""
+    """Return whether a migration removes what an earlier release needs."""
     return getattr(migration, "kind", None) == CONTRACT
 
 

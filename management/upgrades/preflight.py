@@ -87,7 +87,7 @@ def _node_refusals(nodes: list[Serving]) -> list[str]:
 
 
 def is_too_old(version: int) -> bool:
-    """Tell whether a version of PostgreSQL, in libpq's numbering, is too old."""
+    """Return whether a version of PostgreSQL, in libpq's numbering, is too old."""
     return version // 10_000 < _OLDEST_POSTGRESQL
 
 

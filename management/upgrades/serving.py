@@ -22,7 +22,7 @@ class Serving:
 
 
 def do_all_nodes_know(migration: str) -> bool:
-    """Tell whether the release of every serving node has this migration, such as ``users.0001_initial``."""
+    """Return whether the release of every serving node has this migration, such as ``users.0001_initial``."""
     return all(migration in knows for knows in Node.objects.present().values_list("knows", flat=True))
 
 

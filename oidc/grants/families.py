@@ -95,7 +95,7 @@ class Outcome(Enum):
 
 
 def _mac(family_id: UUID, generation: int, key_id: str) -> str:
-    return jws.encode(keyring.mac(f"{family_id}.{generation}", purpose=_PURPOSE, key=key_id))
+    return jws.encode(keyring.mac(f"{family_id}.{generation}", purpose=_PURPOSE, key_id=key_id))
 
 
 def build_token(family: RefreshFamily) -> str:

@@ -64,7 +64,7 @@ def _find_allowed(identifier: str) -> tuple[str, list[Descriptor]]:
     kind, key = identifiers.parse(identifier)
     user = User.objects.filter(**{f"{kind}_key": key}).first()
     # An unknown identifier costs the same statements.
-    rows = passkeys.can_sign_in(passkeys.usable(user or User()))
+    rows = passkeys.filter_first_factors(passkeys.usable(user or User()))
     own = list(rows.values_list("credential_id", flat=True))
     return str(user.pk) if user and own else _NOBODY, ceremony_options.allowed_for(f"{kind} {key}", own)
 

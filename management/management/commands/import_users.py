@@ -7,7 +7,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,7 +37,6 @@ class Command(BaseCommand):
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the files and the options."""
         parser.add_argument("files", nargs="+", type=_file, metavar="FILE")
         parser.add_argument("--tenant", required=True, metavar="SLUG", help="the tenant to import into")
         parser.add_argument(
@@ -145,12 +144,14 @@ def _report(path: Path | None, say: Callable[[str], None]) -> Iterator[Report]:
     Without a file, only the first ``_SHOWN`` problems are reported.
     """
     if path is None:
-        is_shown = iter([*[True] * _SHOWN, False])
+        numbers = count(1)
 
         def say_first(problem: dict[str, Any]) -> None:
-            show = next(is_shown, None)
-            if show is not None:
-                say(json.dumps(problem) if show else "… and more. Use --report FILE to get all of them.")
+            number = next(numbers)
+            if number <= _SHOWN:
+                say(json.dumps(problem))
+            elif number == _SHOWN + 1:
+                say("… and more. Use --report FILE to get all of them.")
 
         yield say_first
         return

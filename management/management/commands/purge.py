@@ -28,7 +28,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
         parser.add_argument("--dry-run", action="store_true", help="count expired rows, delete nothing")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
         parser.add_argument(

@@ -18,7 +18,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the argument."""
         parser.add_argument("username", help="the administrator's username")
 
     def handle(self, *_: Any, username: str, **__: Any) -> None:

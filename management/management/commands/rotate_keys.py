@@ -26,7 +26,6 @@ class Command(BaseCommand):
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
         parser.add_argument("--tenant", action="append", default=[], metavar="SLUG", help="can be repeated")
         parser.add_argument("--all", action="store_true", help="every tenant")
         parser.add_argument("--prepare", action="store_true", help="publish the next keys, rotate nothing")

@@ -37,7 +37,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the option to leave out the demo application."""
         parser.add_argument("--without-demo", action="store_true", help="serve Gatehouse only")
         parser.add_argument(
             "--demo-tenant",

@@ -25,7 +25,6 @@ class Command(BaseCommand):
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
         parser.add_argument(
             "--suite",
             default="https://www.certification.openid.net",

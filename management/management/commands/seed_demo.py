@@ -32,7 +32,6 @@ class Command(BaseCommand):
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
         for name, number, text in _AMOUNTS:
             parser.add_argument(
                 f"--{name}", type=_number, default=number, metavar="N", help=f"{text} (default: %(default)s)"

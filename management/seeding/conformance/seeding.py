@@ -125,7 +125,7 @@ def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: 
             raise TenantInUse(slug)
         for path in settings.CONFORMANCE_DATA:
             import_string(path)()
-        _name_levels()
+        _add_acr_aliases()
         password = _save_user(alias, rotate=rotate)
         first, second = (
             _save_client(f"{_NAME}, {alias}: {name}", f"{suite}/test/a/{alias}", rotate=rotate)
@@ -155,7 +155,7 @@ def _has_other_rows() -> bool:
     )
 
 
-def _name_levels() -> None:
+def _add_acr_aliases() -> None:
     """Add the values of ``acr`` that the suite requests as aliases."""
     aliases = oidc_settings.current().acr_aliases
     missing = [alias for alias in _ACR_ALIASES if alias not in aliases]

@@ -73,7 +73,7 @@ def count_tokens(tenant: ActiveTenant, seed: int) -> int:
 
 
 def get_sign_ins(subjects: DemoSubjects, *, since: datetime) -> QuerySet[Entry]:
-    """Return the made-up sign-ins that succeeded since then, the oldest first."""
+    """Return the made-up sign-ins that succeeded since a time, the oldest first."""
     sign_ins = _entries(subjects.tenant, subjects.seed).filter(key__in=_SIGN_INS, created_at__gte=since)
     return sign_ins.filter(payload__result="success").order_by("created_at", "id")
 

@@ -20,7 +20,7 @@ _AMR: Final = {Event.SIGN_IN_PASSWORD.value: ["pwd"], Event.SIGN_IN_CODE.value: 
 
 
 def create(subjects: DemoSubjects) -> None:
-    """Give each user who signed in lately a live session of that sign-in, unless there is one."""
+    """Create a live session of the latest sign-in of each user who signed in recently and has none."""
     latest = {
         entry.user_id: entry for entry in history.get_sign_ins(subjects, since=subjects.now - _ABSOLUTE / 2)
     }

@@ -70,7 +70,7 @@ def person(seed: int, number: int) -> dict[str, Any]:
         "phone_verified": has_phone,
         "name": f"{given} {family}",
         "is_suspended": number in _SUSPENDED,
-        # More of them lately: the tenant grows. The first one is there from the beginning.
+        # Most users are recent, because the tenant grows. The first user exists from the beginning.
         "created_at": _midnight()
         - timedelta(seconds=int(_OLDEST * chance.random() ** 1.7) if number else _OLDEST),
         "custom_data": {"department": chance.choice(("Sales", "Support", "Development", "Finance"))},

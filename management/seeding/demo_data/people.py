@@ -80,14 +80,14 @@ def _create(tenant: ActiveTenant, new_users: list[User]) -> int:
 
 @transaction.atomic
 def set_password(encoded: str) -> int:
-    """Give all made-up users of the active tenant a new password, and return how many they are."""
+    """Set one password for all made-up users of the active tenant, and return their number."""
     changed = of_demo().update(password=encoded)
     log.record(Event.USER_UPDATE, fields=["password"], count=changed, imported_from=SOURCE)
     return changed
 
 
 def lock(tenant: ActiveTenant, people: Mapping[int, User]) -> str:
-    """Lock one user by failed sign-ins unless that one is locked, and return the username."""
+    """Lock one user by failed sign-ins unless this user is locked, and return the username."""
     user = people.get(made_up.LOCKED)
     if user is None or rules.PAIR.failures > _MAX_FAILURES:
         return ""

@@ -39,7 +39,7 @@ _PUBLIC_KEY: Final = bytes.fromhex(
 def find_key(slug: str) -> str:
     """Return the secret of all authenticators in base32: a new one if nobody has an authenticator yet.
 
-    It is empty if there are authenticators and their secret was not kept.
+    Return an empty text if there are authenticators and their secret was not kept.
     """
     if kept := shared_secrets.read(slug, KIND):
         return kept
@@ -52,7 +52,7 @@ def find_key(slug: str) -> str:
 
 @transaction.atomic
 def create(people: Mapping[int, User], key: str) -> int:
-    """Give every fourth user second factors, unless they have any, and return how many got some."""
+    """Create second factors for every fourth user who has none, and return the number of these users."""
     chosen = {
         number: user
         for number, user in people.items()

@@ -160,7 +160,7 @@ def _fill(tenant: ActiveTenant, amounts: Amounts, choices: Choices) -> Result:
 
 
 def _choose_password(tenant: ActiveTenant, choices: Choices, *, is_new: bool) -> str | None:
-    """Return the password of the made-up users, which is a new one at the first time and on request."""
+    """Return the password of the made-up users, which is new in the first run and on request."""
     if not is_new and not choices.reset_password:
         return shared_secrets.read(tenant.slug)
     password = secrets.token_urlsafe(9)

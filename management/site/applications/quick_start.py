@@ -56,17 +56,19 @@ def fill_in(guide: Guide, application: Application) -> QuickStart:
     }
 
     def fill(text: str) -> str:
-        return _CONSTANT.sub(lambda found: found[1] + found[2] + values[found[1]], _move(text, guide, uri))
+        return _CONSTANT.sub(
+            lambda found: found[1] + found[2] + values[found[1]], _replace_origin(text, guide, uri)
+        )
 
     # The values are filled in last: an issuer can begin like the guide's redirect URI.
-    moved = _move(guide.configure, guide, uri)
+    moved = _replace_origin(guide.configure, guide, uri)
     return QuickStart(
         name=guide.name,
         title=guide.title,
         install=guide.install,
         configure=_SETTING.sub(lambda line: line[1] + values[line[2]], moved),
         files=tuple(File(file.name, fill(file.text)) for file in guide.files),
-        run=_move(guide.run, guide, uri),
+        run=_replace_origin(guide.run, guide, uri),
         missing=guide.redirect_uris[0] if guide.redirect_uris and not uri else "",
     )
 
@@ -82,7 +84,7 @@ def _find_redirect_uri(guide: Guide, application: Application) -> str:
     return next((uri for uri in web if urlsplit(uri).path in paths), "")
 
 
-def _move(text: str, guide: Guide, uri: str) -> str:
+def _replace_origin(text: str, guide: Guide, uri: str) -> str:
     """Return a text of a guide with the origin of a redirect URI, and its port, instead of the guide's."""
     own = guide.redirect_uris[0] if guide.redirect_uris else ""
     origin, new_origin = redirect_uris.get_origin(own), redirect_uris.get_origin(uri)

@@ -109,7 +109,7 @@ def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Oper
 def _import(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
     """Import the users of a checked file, once, and redirect to the page of the result.
 
-    An import of authenticators sets up second factors. So it needs the same proof as other changes of them.
+    An import of authenticators needs the same proof as other changes of second factors.
     """
     checked_url = f"{request.path}?{urlencode({_CHECKED: request.POST[_CHECKED]})}"
     try:

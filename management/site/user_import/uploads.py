@@ -51,8 +51,8 @@ def reserve(administrator_id: str) -> Iterator[None]:
     """Reserve a place for a check or an import. An administrator can have one, so others can import too.
 
     Raises:
-        OwnImportRuns: the administrator has one.
-        Busy: all are taken.
+        OwnImportRuns: the administrator has a place.
+        Busy: all places are taken.
 
     """
     with _lock:

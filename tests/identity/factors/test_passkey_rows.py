@@ -57,7 +57,7 @@ class TestAdding:
             assert found == stored
             assert found is not None
             assert found.user == user
-            assert list(passkeys.can_sign_in(passkeys.usable(user))) == [stored]
+            assert list(passkeys.filter_first_factors(passkeys.usable(user))) == [stored]
             assert User.objects.get(pk=user.pk).factors == 1 | 8
         with rival.active():
             assert passkeys.find(stored.credential_id) is None
