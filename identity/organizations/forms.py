@@ -4,6 +4,7 @@ from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from identity.operator_kit.json_field import JSONField
 from identity.organizations.models import OrganizationPermission, OrganizationRole
 from identity.users.user_lines import MAX_USERS
 
@@ -23,7 +24,7 @@ class OrganizationForm(NameForm):
     logo_url = forms.CharField(
         label=_("Logo"), required=False, max_length=2048, help_text=_("An https URL. Optional.")
     )
-    metadata = forms.JSONField(label=_("Metadata"),
+    metadata = JSONField(label=_("Metadata"),
         required=False, initial=dict, help_text=_("A JSON object for applications."),
         widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
     )  # fmt: skip

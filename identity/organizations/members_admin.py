@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from database import ids
 from identity.core.text_lists import join
 from identity.operator_kit import crud, routes
 from identity.operator_kit.extensions import register_panels
@@ -21,6 +22,25 @@ from identity.operator_kit.timestamps import format_time
 from identity.organizations import admin_actions, forms, services
 from identity.organizations.models import Membership, Organization
 from identity.users.models import User
+
+
+class OrganizationFilter(admin.SimpleListFilter):
+    """The members of one organization. Links to its list set it."""
+
+    title = _("Organization")
+    parameter_name = "organization"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        # Without choices, Django would not apply the filter.
+        if (value := self.value()) is None:
+            return []
+        chosen = Organization.objects.filter(pk=ids.parse(value)).first()
+        return [(value, chosen.name if chosen else value)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        return queryset if value is None else queryset.filter(organization=ids.parse(value))
+
 
 # The labels of columns, which ``get_label`` builds from their names.
 _LABELS: Final = (gettext_noop("Admin"),)
@@ -34,7 +54,7 @@ class MembershipAdmin(Pages):
     place = None  # each organization lists its own
     title = _("Members")
     list_display = ("user", "organization", "is_admin", "created_at")
-    list_filter = ("is_admin",)
+    list_filter = (OrganizationFilter, "is_admin")
     list_select_related = ("user", "organization")
     search_fields = ("user__search_text", "organization__name")
     fields = ("id", "user_link", "organization_link", "roles", "is_admin", "created_at")
@@ -79,7 +99,7 @@ class MembershipAdmin(Pages):
 
 def get_list_url(organization: Organization) -> str:
     """Return the URL of the list of an organization's members."""
-    return f"{routes.list_url(Membership)}?{urlencode({'q': organization.name})}"
+    return f"{routes.list_url(Membership)}?{urlencode({OrganizationFilter.parameter_name: organization.pk})}"
 
 
 def _render_link(row: Any) -> str:

@@ -60,11 +60,6 @@ def find_by_user(user: User) -> list[SocialIdentity]:
     return list(SocialIdentity.objects.filter(user=user).order_by("created_at", "pk"))
 
 
-def find_emails(user: User) -> list[str]:
-    """Return the emails of the accounts that are linked to a user, as of the last sign-in that named one."""
-    return list(SocialIdentity.objects.filter(user=user).values_list("email", flat=True))
-
-
 @transaction.atomic
 def link_from(session: Session, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
     """Link an account to the user of a session, if the session is still live, and notify the user.

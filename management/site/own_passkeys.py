@@ -113,7 +113,10 @@ def rename(request: HttpRequest, passkey_id: UUID) -> HttpResponse:
     passkey = _find(request, passkey_id)
     form = NameForm(request.POST if request.method == "POST" else None, initial={"name": passkey.name})
     if request.method == "POST" and form.is_valid():
-        passkeys.rename(_get_administrator(request), passkey.pk, form.cleaned_data["name"])
+        try:
+            passkeys.rename(_get_administrator(request), passkey.pk, form.cleaned_data["name"])
+        except passkeys.NoSuchPasskey:  # removed meanwhile
+            raise Http404 from None
         messages.success(request, gettext("The passkey is renamed."))
         return HttpResponseRedirect(reverse("admin:own-passkeys"))
     return _show(request, _RENAME, form, None)

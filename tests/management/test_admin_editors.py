@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from audit.models import Entry
+from identity.organizations import members_admin
 from identity.organizations.models import Membership, Organization, OrganizationPermission, OrganizationRole
 from identity.resources.models import Resource, Scope
 from identity.roles import services as roles
@@ -162,6 +163,29 @@ class TestOrganizations:
 
     def test_are_made_with_what_applications_keep(self, chapter):
         assert chapter.metadata == {"a": 1}
+
+    @pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": "\\u0000"}', '{"a": "\\ud800"}', "[1]", "{"])
+    def test_metadata_that_cannot_be_stored_is_refused(self, acme, operator, text):
+        answer = do(
+            operator, Organization, "create", name="Chapter", description="", logo_url="", metadata=text
+        )
+
+        assert answer.status_code == 400
+        with acme.active():
+            assert not Organization.objects.exists()
+
+    def test_the_list_of_members_has_those_of_one_organization(self, acme, operator, chapter):
+        ada, bob = acme.user("ada"), acme.user("bob")
+        with acme.active():
+            larger = Organization.objects.create(name="Chapter of Europe")
+            Membership.objects.create(organization=chapter, user=ada)
+            Membership.objects.create(organization=larger, user=bob)
+
+        page = operator.get(members_admin.get_list_url(chapter)).text
+        other = operator.get("/admin/organizations/membership/?organization=nonsense").text
+
+        assert ("ada" in page, "bob" in page) == (True, False)
+        assert "ada" not in other
 
     def test_members_come_by_whatever_they_are_known_as_and_get_roles(self, acme, operator, chapter):
         ada, bob = acme.user("ada", email="ada@acme.example"), acme.user("bob")

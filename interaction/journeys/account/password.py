@@ -33,7 +33,7 @@ def change(session: Session, *, current: str, new: str) -> tuple[str, int | None
     current_experience = experience.current()
     policy.check(new, current_experience.password_policy, field="new_password", own=own)
     confirmation.confirm(session, current)
-    kinds = frozenset() if user.password else sign_ins.find_code_kinds(session)
+    kinds = frozenset() if user.password else sign_ins.find_first_channels(session)
     encoded = credentials.hash_new_password(new)
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))

@@ -56,7 +56,7 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
     try:
         with locks.code_attempt(session.user_id) as attempt:
             checked = checking.check(session.user, factor, code, binding=str(session.pk))
-            return step_up(session, factor, proof=Proofs((attempt, checked)))
+            return step_up(session, factor, proof=Proofs((checked, attempt)))
     except WrongFactor as error:
         checking.record_failure(session.user, factor, error)
         raise

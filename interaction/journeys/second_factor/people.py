@@ -1,13 +1,11 @@
 """What a user can prove as a second factor now."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from identity.factors import passkeys
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
 from identity.factors.policy import Policy
-from identity.users import identifiers
 from identity.users.factor_bits import FIRST_PASSKEY, PASSKEY
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -69,14 +67,14 @@ def find_used_channels(
     return used if person.get_usable(policy, used) else entered
 
 
-def find_mailbox_of_accounts(user: User, policy: Policy, emails: Iterable[str]) -> frozenset[Kind]:
-    """Return the email if an account elsewhere has the same, and the user has another second factor.
+def find_mailbox_of_account(user: User, policy: Policy) -> frozenset[Kind]:
+    """Return the email, as the channel of an account elsewhere, if the user has another second factor.
 
-    A person who controls the mailbox often controls such an account, so a code to the mailbox proves nothing
-    else. ``emails`` are those of the accounts.
+    A person who controls the mailbox often controls the account there, so a code to the mailbox may prove
+    nothing else. The email that the provider names does not matter, because its owner may change it there.
     """
     used = frozenset({Kind.EMAIL})
-    if FactorType.EMAIL_CODE not in policy.factors or user.email_key not in {*map(identifiers.fold, emails)}:
+    if FactorType.EMAIL_CODE not in policy.factors or not user.email_verified:
         return frozenset()
     return used if get_person(user, policy).get_usable(policy, used) else frozenset()
 

@@ -65,7 +65,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
                 experience=experience,
                 visit=visit,
                 entry=entry,
-                proof=Proofs((attempt, checked)),
+                proof=Proofs((checked, attempt)),
             )
         except credentials.InvalidCredentials:  # the user got a password concurrently
             raise WrongFactor from None

@@ -22,7 +22,6 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import people
 from interaction.pending_sign_ins.models import PendingSignIn
-from interaction.social import services as identities
 from interaction.social.proven_accounts import ProvenAccount
 
 
@@ -35,7 +34,11 @@ class Proof(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """Several proofs that count together."""
+    """Several proofs that count together.
+
+    Sign-ins, step-ups and resets lock rows in one order: the user's, that of the code, the counter's, that of
+    the session. So the code comes before the counter of attempts.
+    """
 
     parts: tuple[Proof, ...]
 
@@ -116,7 +119,7 @@ class SignIn:
 
     ``proven`` is the kind and the key of the identifier that the user has just proven. ``account`` is the
     account elsewhere that proved the first factor. ``entered`` are the kinds of address whose code was
-    entered, or whose mailbox is that of the account elsewhere.
+    entered, or whose mailbox may be that of the account elsewhere.
     ``auth_time`` is the time of the authentication, if it was not now. ``keep_signed_in`` counts only if the
     tenant lets users choose. ``second`` is the second factor, and ``finishing`` the stored sign-in that it
     completes. ``skips``: the user declined an offered second factor. ``remember``: the user wishes to have
@@ -161,18 +164,19 @@ def _find_entered(session: Session) -> frozenset[Kind]:
         return frozenset({Kind.PHONE if "sms" in session.amr else Kind.EMAIL})
     if session.amr:
         return frozenset()
-    # The session began with an account elsewhere. Which account is not stored.
-    policy = experiences.current().factor_policy
-    return people.find_mailbox_of_accounts(session.user, policy, identities.find_emails(session.user))
+    # The session began with an account elsewhere.
+    return people.find_mailbox_of_account(session.user, experiences.current().factor_policy)
 
 
-def find_code_kinds(session: Session) -> frozenset[Kind]:
-    """Return the kinds of address whose code may have been the first factor of a session.
+def find_first_channels(session: Session) -> frozenset[Kind]:
+    """Return the kinds of address that may have been the channel of a session's first factor.
 
     ``amr`` begins with the methods of the first factor. After two factors, it does not tell which of them had
     ``sms``.
     """
-    if session.amr[:1] != ["otp"]:
+    if not session.amr:  # an account elsewhere, which a person who controls the mailbox often controls
+        return frozenset({Kind.EMAIL})
+    if session.amr[0] != "otp":
         return frozenset()
     if session.level == Level.ONE:
         return of_session(session).entered

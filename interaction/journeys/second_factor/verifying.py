@@ -54,7 +54,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
         with locks.code_attempt(step.user.pk) as attempt:
             own = step.visit.authenticators if step.stored else None
             checked = checking.check(step.user, factor, code, binding=step.binding, own=own)
-            proof = Proofs((attempt, checked))
+            proof = Proofs((checked, attempt))
             result = finish(step, factor, Level.TWO, proof, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
@@ -96,7 +96,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
     try:
         with locks.code_attempt(step.user.pk) as attempt:
             checked = checking.check_recovery_code(step.user, code, keep=step.is_reset)
-            proof = Proofs((attempt, checked))
+            proof = Proofs((checked, attempt))
             if step.stored is not None and step.is_reset:
                 return resetting.allow(step.stored, visit, RECOVERY_CODE, proof)
             with finishing(step) as entry:

@@ -153,13 +153,12 @@ def _start_session(
     linked, user = _find_or_create_user(person, offer, entry)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     current = experience.current()
-    email = profile.email or (linked.email if linked else "")
     return go_on(
         user,
         SignIn(
             way=Way.SOCIAL,
             amr=[],
-            entered=people.find_mailbox_of_accounts(user, current.factor_policy, [email]),
+            entered=people.find_mailbox_of_account(user, current.factor_policy),
             auth_time=person.auth_time,
             keep_signed_in=attempt.keep_signed_in,
             account=ProvenAccount(profile, offer.connector, offer.name, linked),

@@ -225,6 +225,19 @@ class TestChanging:
         assert written(enrolled.who, "AdministratorPasskey.Rename")[-1]["name"] == "Laptop"
         assert enrolled.submit(f"{OWN}{passkey.pk}/rename/", name="x" * 65).status_code == 400
 
+    def test_one_that_is_removed_at_that_moment_is_not_found(self, enrolled, monkeypatch):
+        [passkey] = rows(enrolled.who)
+        found = passkeys.find
+
+        def find_and_remove(administrator, passkey_id):
+            row = found(administrator, passkey_id)
+            AdministratorPasskey.objects.filter(pk=passkey_id).delete()
+            return row
+
+        monkeypatch.setattr(passkeys, "find", find_and_remove)
+
+        assert enrolled.submit(f"{OWN}{passkey.pk}/rename/", name="Laptop").status_code == 404
+
     def test_a_removal_needs_the_password(self, enrolled, device):
         path = f"{OWN}{rows(enrolled.who)[0].pk}/remove/"
 

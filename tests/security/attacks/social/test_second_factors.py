@@ -1,13 +1,15 @@
 """An account elsewhere with a user's address is one factor, and not the second."""
 
+import time
+
 import pytest
 
-from identity.factors.kinds import FactorType
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.journeys.account import confirmation
-from tests.support import codes, factors, social
+from interaction.social.models import SocialIdentity
+from tests.support import account, codes, factors, social
 from tests.support.factors import NEXT, SEND, TOTP
+from tests.support.forms import form
 
 EMAIL_CODE = "EmailVerificationCode"
 CONFIRM = "/api/my-account/confirm"
@@ -106,18 +108,33 @@ def test_case_MT37_decision_M21_a_session_of_an_account_elsewhere_and_its_mailbo
     assert thief.post(CONFIRM, json={"type": "Totp", "code": app.code()}).status_code == 200
 
 
-def test_decision_M21_a_session_of_an_account_elsewhere_with_another_email_is_confirmed_by_a_code(
+@pytest.mark.parametrize("own_email", [True, False])
+def test_case_MT37_decision_M21_unlinking_the_account_makes_the_mailbox_no_factor(
+    acme, provider, user, email, own_email
+):
+    app = without_two_step(acme, provider, user, email)
+    thief = acme.browser()
+    named = email if own_email else codes.new_email()
+    social.came(thief, provider, sub="somebody", email=named, email_verified=True)
+    assert factors.is_signed_in(thief)
+    with acme.active():
+        identity = SocialIdentity.objects.get()
+
+    page = form(thief.get("/account/linked"))
+    unlinked = thief.post("/account/linked", data=page.fields | {"unlink": str(identity.pk)})
+    sent = thief.post(SEND, json={"type": EMAIL_CODE})
+    by_mail = thief.post(CONFIRM, json={"type": EMAIL_CODE, "code": "123456"})
+
+    assert unlinked.status_code == 303
+    with acme.active():
+        assert not SocialIdentity.objects.exists()
+    assert (sent.status_code, by_mail.status_code) == (403, 403)
+    assert thief.post(CONFIRM, json={"type": "Totp", "code": app.code()}).status_code == 200
+
+
+def test_case_MT37_decision_M21_an_account_elsewhere_whose_email_was_changed_there_leaves_no_mailbox(
     acme, provider, user, email
 ):
-    without_two_step(acme, provider, user, email)
-    later = acme.browser()
-    social.came(later, provider, sub="somebody", email=codes.new_email(), email_verified=True)
-
-    with acme.active():
-        assert FactorType.EMAIL_CODE in confirmation.get_factors(Session.objects.get())
-
-
-def test_decision_M21_an_account_elsewhere_with_another_email_leaves_the_mailbox(acme, provider, user, email):
     app, earlier = factors.enrol(acme, user), acme.browser()
     social.came(earlier, provider, sub="somebody", email=email, email_verified=True)
     assert factors.has_session(earlier.post(TOTP, json={"code": app.code()}))
@@ -125,7 +142,8 @@ def test_decision_M21_an_account_elsewhere_with_another_email_leaves_the_mailbox
 
     social.came(later, provider, sub="somebody", email=codes.new_email(), email_verified=True)
 
-    assert methods_of(later) == ["Totp", EMAIL_CODE]
+    assert methods_of(later) == ["Totp"]
+    assert later.post(SEND, json={"type": EMAIL_CODE}).status_code == 403
 
 
 def test_decision_M21_who_has_no_other_factor_gets_a_code_by_email(acme, provider, user, email):
@@ -134,3 +152,19 @@ def test_decision_M21_who_has_no_other_factor_gets_a_code_by_email(acme, provide
     social.came(browser, provider, sub="somebody", email=email, email_verified=True)
 
     assert methods_of(browser) == [EMAIL_CODE]
+
+
+def test_case_MT37_decision_M21_a_first_password_of_an_account_elsewhere_and_the_mailbox_are_not_two_factors(
+    acme, provider, user, email
+):
+    account.change(acme, user, password="", two_step=False)
+    browser, now = acme.browser(), int(time.time())
+    social.came(browser, provider, sub="somebody", email=email, email_verified=True, auth_time=now)
+    assert account.send(browser, "password", new_password=account.NEW).status_code == 303
+    factors.enrol(acme, user)
+    with acme.active():
+        User.objects.filter(pk=user.pk).update(two_step=True)
+
+    result = factors.half(acme.browser(), user, password=account.NEW)
+
+    assert [method["type"] for method in result["next"]["methods"]] == ["Totp"]
