@@ -90,6 +90,17 @@ def message_to(to: str, *, number: int = 1) -> dict[str, Any]:
     raise AssertionError(f"message {number} to {to} never came")
 
 
+def message_about(to: str, subject: str) -> dict[str, Any]:
+    """The first message to an address whose subject begins like this, waited for."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        for message in messages_to(to):
+            if message["subject"].startswith(subject):
+                return message
+        time.sleep(0.02)
+    raise AssertionError(f"no message about {subject!r} to {to} came")
+
+
 def about(identifier: str, purpose: str = "sign_in", **fields: Any) -> dict[str, Any]:
     kind = "email" if "@" in identifier else "phone"
     return {"identifier": identifier, "identifier_type": kind, "interaction_type": purpose} | fields
