@@ -32,8 +32,8 @@ from interaction.experience import factor_settings
 from interaction.experience import services as experience
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import next_step
-from interaction.journeys.second_factor.sign_ins import Continued, Outcome, SecondFactorNeeded, Visit
+from interaction.journeys.second_factor import browser_cookies, next_step
+from interaction.journeys.second_factor.sign_ins import Outcome, SecondFactorNeeded, Visit
 from interaction.social import offers
 from interaction.verification.models import Purpose
 
@@ -227,19 +227,7 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
         response.data["next"] = next_step.describe(
             result.pending.user, result.need, result.redirect_to, may_remember=result.may_remember
         )
-        if result.browser_token:
-            cookies.set_browser(response, result.browser_token)
-        return response
-    if isinstance(result, Continued):
-        return response
-    cookies.set_sign_in(
-        request._request,  # noqa: SLF001
-        response,
-        result.user,
-        result.session_token,
-        seconds=result.cookie_seconds,
-        known=result.known,
-    )
+    browser_cookies.set_outcome(request._request, response, result)  # noqa: SLF001
     return response
 
 
