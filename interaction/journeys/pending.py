@@ -1,7 +1,7 @@
 """The pending authorization request of a browser."""
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -67,6 +67,13 @@ class Pending:
     def resume_url(self) -> str:
         """The URL that resumes the request."""
         return reverse("oidc:resume", args=[self.row.pk])
+
+
+def page_url(name: str, pending: Pending | None, *parts: object, **query: str) -> str:
+    """Return the URL of a page for a pending request. ``parts`` are the variable parts of its path."""
+    url = reverse(name, args=parts)
+    parameters = ({"interaction": str(pending.row.pk)} if pending else {}) | query
+    return f"{url}?{urlencode(parameters)}" if parameters else url
 
 
 def refuse_reauthentication(pending: Pending) -> ClientResponse:

@@ -9,7 +9,7 @@ from identity.core.errors import ServiceError
 from identity.http.responses import handles_deletion
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.journeys.social import sign_in as signing_in
 from interaction.pages.expired import expired_sign_in
@@ -21,8 +21,7 @@ from interaction.social.models import SocialAttempt
 
 def get_url(attempt_id: UUID, pending: Pending | None) -> str:
     """Return the URL of the page for a pending request."""
-    url = reverse("pages:register-terms", args=[attempt_id])
-    return f"{url}?interaction={pending.row.pk}" if pending else url
+    return page_url("pages:register-terms", pending, attempt_id)
 
 
 @shared.step
@@ -45,7 +44,7 @@ def agree(request: HttpRequest, pending: Pending | None, pk: UUID) -> HttpRespon
     except pending_requests.Expired:
         return expired_sign_in(request)
     except ServiceError as error:
-        return social_errors.refuse(request, error, shared.page_url("pages:sign-in", pending))
+        return social_errors.refuse(request, error, page_url("pages:sign-in", pending))
     return shared.redirect_signed_in(request, result)
 
 
@@ -65,5 +64,5 @@ def _page(
         form=form,
         profile=profile,
         action=reverse("pages:register-terms", args=[attempt.pk]),
-        sign_in_url=shared.page_url("pages:sign-in", pending),
+        sign_in_url=page_url("pages:sign-in", pending),
     )

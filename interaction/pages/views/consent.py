@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from identity.http.responses import handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import consent as consenting
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.pages import application_info, labels
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.views import shared
@@ -22,9 +22,9 @@ def select_account(request: HttpRequest, pending: Pending | None) -> HttpRespons
     session = cookies.current_session(request)
     choice = shared.get_choice(request, session)
     if session is None:
-        return redirect(shared.page_url("pages:sign-in", pending))
+        return redirect(page_url("pages:sign-in", pending))
     if choice == "other":
-        return redirect(shared.page_url("pages:sign-in", pending, switch="1"))
+        return redirect(page_url("pages:sign-in", pending, switch="1"))
     if choice == "continue":
         requests.record_account(pending.row, session)
         return redirect(pending.resume_url)
@@ -45,9 +45,9 @@ def confirm(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     session = cookies.current_session(request)
     choice = shared.get_choice(request, session)
     if session is None:
-        return redirect(shared.page_url("pages:sign-in", pending))
+        return redirect(page_url("pages:sign-in", pending))
     if choice == "other":
-        return redirect(shared.page_url("pages:sign-in", pending, switch="1"))
+        return redirect(page_url("pages:sign-in", pending, switch="1"))
     if choice == "continue":
         requests.record_account(pending.row, session)
         return redirect(pending.resume_url)

@@ -10,7 +10,7 @@ from identity.core.errors import ServiceError
 from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.users.identifiers import Kind
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import recovering
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pages import context, labels
@@ -30,7 +30,7 @@ class RecoveryForm(FactorForm):
 def recovery(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for identifier and recovery code, and lead on to setting up a new factor."""
     if not recovering.is_possible(context.get_experience(request)):
-        return redirect(shared.page_url("pages:sign-in", pending))
+        return redirect(page_url("pages:sign-in", pending))
     if request.method != "POST":
         return _page(request, pending, RecoveryForm())
     form = RecoveryForm(request.POST)
@@ -64,5 +64,5 @@ def _page(
         form=form,
         action=reverse(_URL),
         identifier_label=labels.identifier_label([Kind.USERNAME]),
-        sign_in_url=shared.page_url("pages:sign-in", pending),
+        sign_in_url=page_url("pages:sign-in", pending),
     )

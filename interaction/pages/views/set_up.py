@@ -7,7 +7,7 @@ from identity.core.errors import ServiceError
 from identity.factors.errors import EnrolmentExpired
 from identity.factors.kinds import FactorType
 from identity.http.responses import redirect
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import backup, current_step, leaving, setting_up, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.current_step import Step
@@ -26,7 +26,7 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     try:
         step = current_step.find(visit)
         if step.need.methods:
-            return redirect(shared.page_url("pages:second-factor", visit.pending))
+            return redirect(page_url("pages:second-factor", visit.pending))
         if request.method != "POST":
             return _page(request, step, AuthenticatorForm(), _begin(step))
         if "skip" in request.POST:
@@ -78,8 +78,8 @@ def _page(
         may_cancel=step.may_cancel,
         is_stale=step.is_stale,
         is_possible=bool(step.need.enrolable),
-        sign_in_url=shared.page_url("pages:sign-in", pending),
-        other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
+        sign_in_url=page_url("pages:sign-in", pending),
+        other_account_url=page_url("pages:sign-in", pending, switch="1"),
     )
 
 

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
@@ -167,12 +166,6 @@ def redirect_signed_in(request: HttpRequest, result: Outcome) -> HttpResponse:
     ):
         language.remember(response, chosen)
     return response
-
-
-def page_url(name: str, pending: Pending | None, **query: str) -> str:
-    """Return the URL of a page for a pending request."""
-    parameters = ({"interaction": str(pending.row.pk)} if pending else {}) | query
-    return f"{reverse(name)}?{urlencode(parameters)}" if parameters else reverse(name)
 
 
 def describe_user(user: User) -> dict[str, str]:

@@ -15,7 +15,7 @@ from identity.http.responses import handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import same_origin
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.journeys.social import linking, trial
 from interaction.journeys.social import sign_in as signing_in
@@ -123,4 +123,4 @@ def _finish(
 
 
 def _sign_in_url(pending: Pending | None) -> str:
-    return shared.page_url("pages:sign-in", pending)
+    return page_url("pages:sign-in", pending)
