@@ -14,10 +14,8 @@ from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import parameters
-from oidc.provider.authorization import request as authorization
 from oidc.provider.authorization.refusals import LoginRequired
-from oidc.provider.authorization.request import Authorization
+from oidc.provider.authorization.request import Authorization, validate_stored
 from oidc.provider.authorization.response import ClientResponse, Refused
 from oidc.provider.errors import Unanswerable
 
@@ -109,14 +107,13 @@ def read(row: AuthorizationRequest) -> Pending:
     """Return a stored request with its validated parameters.
 
     Raises:
-        Expired: the application or its redirect URI changed meanwhile.
+        Expired: the application or its redirect URI changed meanwhile. The request has ended.
 
     """
     try:
-        valid = authorization.validate(
-            parameters.decode(row.query), application=row.application, is_trial=row.is_test
-        )
-    except (Unanswerable, Refused):
+        return Pending(row, validate_stored(row))
+    except Refused:
+        raise Expired from None
+    except Unanswerable:
         requests.finish(row)
         raise Expired from None
-    return Pending(row, valid)
