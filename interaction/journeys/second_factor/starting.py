@@ -169,7 +169,7 @@ def _wait(  # noqa: PLR0913, PLR0917 - as go_on
 ) -> SecondFactorNeeded:
     """Store the sign-in. A session that the browser has stays as it is."""
     browser_token = "" if visit.browser else cookies.new_browser_token()
-    browser = visit.browser or cookies.hash_browser_token(browser_token)
+    browser = visit.browser or sessions.hash_token(browser_token)
     pending = visit.pending
     with transaction.atomic():
         credentials.lock_for_sign_in(user)

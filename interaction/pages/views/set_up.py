@@ -12,7 +12,7 @@ from interaction.journeys.second_factor import backup, current_step, leaving, se
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.current_step import Step
 from interaction.pages import passkey_part
-from interaction.pages.authenticator_form import AuthenticatorForm
+from interaction.pages.forms import SetUpForm
 from interaction.pages.views import shared
 from interaction.pages.views.second_factor import start_again
 from interaction.pending_sign_ins.services import NothingPending
@@ -28,7 +28,7 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         if step.need.methods:
             return redirect(page_url("pages:second-factor", visit.pending))
         if request.method != "POST":
-            return _page(request, step, AuthenticatorForm(), _begin(step))
+            return _page(request, step, SetUpForm(), _begin(step))
         if "skip" in request.POST:
             return shared.redirect_signed_in(request, leaving.skip(visit))
         if "cancel" in request.POST:
@@ -43,7 +43,7 @@ def _begin(step: Step) -> Offer | None:
 
 
 def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
-    form = AuthenticatorForm(request.POST)
+    form = SetUpForm(request.POST)
     try:
         offer = setting_up.begin_totp(step.visit, again=request.POST.get("enrolment", ""))
     except EnrolmentExpired as error:
@@ -61,7 +61,7 @@ def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, step: Step, form: AuthenticatorForm, offer: Offer | None, status: int = 200
+    request: HttpRequest, step: Step, form: SetUpForm, offer: Offer | None, status: int = 200
 ) -> HttpResponse:
     pending = step.visit.pending
     has_passkeys = FactorType.WEBAUTHN in step.need.enrolable
