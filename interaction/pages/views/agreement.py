@@ -10,7 +10,7 @@ from identity.http.responses import handles_deletion
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.journeys.second_factor import visits
 from interaction.journeys.social import sign_in as signing_in
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.forms import AgreementForm
@@ -38,9 +38,7 @@ def agree(request: HttpRequest, pending: Pending | None, pk: UUID) -> HttpRespon
     if not form.is_valid():
         return _page(request, pending, attempt, form, 400)
     try:
-        current, known = cookies.current_session(request), cookies.get_known_users(request)
-        visit = Visit(cookies.get_browser(request), pending, current, known)
-        result = signing_in.sign_up(attempt, visit=visit)
+        result = signing_in.sign_up(attempt, visit=visits.of(request, pending))
     except pending_requests.Expired:
         return expired_sign_in(request)
     except ServiceError as error:

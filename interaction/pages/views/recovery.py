@@ -8,11 +8,9 @@ from django.urls import reverse
 
 from identity.core.errors import ServiceError
 from identity.http.responses import redirect
-from identity.sessions import cookies
 from identity.users.identifiers import Kind
 from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import recovering
-from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.journeys.second_factor import recovering, visits
 from interaction.pages import context, labels
 from interaction.pages.factor_page import FactorForm
 from interaction.pages.views import shared
@@ -37,12 +35,7 @@ def recovery(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     form.fields["identifier"].error_messages["required"] = labels.identifier_required([Kind.USERNAME])
     if not form.is_valid():
         return _page(request, pending, form, 400)
-    visit = Visit(
-        cookies.get_browser(request),
-        pending,
-        cookies.current_session(request),
-        cookies.get_known_users(request),
-    )
+    visit = visits.of(request, pending)
     fields = form.cleaned_data
     try:
         result = recovering.sign_in(visit, identifier=fields["identifier"], code=fields["code"])

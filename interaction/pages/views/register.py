@@ -19,6 +19,7 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys import register as registering
 from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import visits
 from interaction.pages import context, labels, password_rules
 from interaction.pages.forms import RegisterForm
 from interaction.pages.views import code_step, shared
@@ -120,11 +121,8 @@ def _details(
         result = registering.sign_up(
             **{str(name): value for name, value in values.items()},
             captcha_token=shared.captcha_token(request),
-            browser=cookies.get_browser(request),
+            visit=visits.of(request, pending),
             skipped=frozenset(without),
-            pending=pending,
-            current=cookies.current_session(request),
-            known=cookies.get_known_users(request),
         )
     except ServiceError as error:
         shared.add_error(form, error)

@@ -14,6 +14,7 @@ from interaction.journeys import codes, reauthentication
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import visits
 from interaction.pages import context, error_messages, labels, passkey_part, provider_buttons
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
@@ -37,13 +38,8 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if not form.is_valid():
         return _page(request, pending, form, 400)
     try:
-        result = signing_in.sign_in_with_password(
-            **form.cleaned_data,
-            pending=pending,
-            current=cookies.current_session(request),
-            known=cookies.get_known_users(request),
-            browser=cookies.get_browser(request),
-        )
+        visit = visits.of(request, pending)
+        result = signing_in.sign_in_with_password(**form.cleaned_data, visit=visit)
     except ServiceError as error:
         return shared.add_error_headers(_page(request, pending, form, error.status, refusal=error), error)
     return shared.redirect_signed_in(request, result)
@@ -150,11 +146,8 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
             kind=entered.kind,
             identifier=entered.identifier,
             code=entered.code,
-            browser=entered.browser,
             keep_signed_in=entered.keep_signed_in,
-            pending=pending,
-            current=cookies.current_session(request),
-            known=cookies.get_known_users(request),
+            visit=visits.of(request, pending),
         )
         return shared.redirect_signed_in(request, result)
 
