@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
-from uuid_utils.compat import uuid7
 
 from audit import context
 from audit.client_address import client_address, client_country
+from database import ids
 
 
 class OriginMiddleware:
@@ -17,7 +17,7 @@ class OriginMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request in its own audit context."""
-        request_id = str(uuid7())
+        request_id = ids.new_text()
         # Django logs the outcome after this context has ended, and passes the request to the log.
         request.correlation_id = request_id  # type: ignore[attr-defined]
         with context.request(

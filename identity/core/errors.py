@@ -29,10 +29,11 @@ class ServiceError(Exception):
 
     A subclass is defined beside the function that raises it. It has a ``message`` (one sentence for people),
     an HTTP ``status`` and a ``reason`` in snake case for programs and audit entries. The response also
-    contains the error's ``headers`` and ``result``, and in the management API its ``field_errors``. The
-    audit entry of the failure has its ``audit_facts``. The message is English everywhere. If a form of the
-    operators' site can cause the error, the message is marked with ``gettext_noop``, or comes from
-    ``refusal_texts.fill`` if it has values, and the site translates it.
+    contains the error's ``headers`` and ``result``, and in the management API its ``field_errors``, which
+    the operators' site shows at the fields of a form. The audit entry of the failure has its
+    ``audit_facts``. The message is English everywhere. If a form of the operators' site can cause the error,
+    the message is marked with ``gettext_noop``, or comes from ``refusal_texts.fill`` if it has values, and
+    the site translates it.
     """
 
     status: ClassVar[int] = 400

@@ -22,8 +22,8 @@ def add_refusal(form: Form, refusal: ServiceError | ValidationError) -> int:
         _add_problems(form, _flatten(refusal.detail))
         return refusal.status_code
     field = getattr(refusal, "field", None)
-    if problems := getattr(refusal, "problems", None):
-        _add_problems(form, list(problems.items()))
+    if refusal.field_errors:
+        _add_problems(form, [(error.field, error.rule) for error in refusal.field_errors])
     elif field in form.fields:
         form.add_error(field, translate(getattr(refusal, "rule", refusal.message)))
     else:

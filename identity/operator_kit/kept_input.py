@@ -104,7 +104,7 @@ def find(request: HttpRequest, path: str) -> QueryDict | None:
 def fill(form_class: type[forms.Form], fields: QueryDict) -> forms.Form:
     """Return a form with kept input, which is not checked before the form is sent again."""
     form = form_class(fields)
-    vars(form)["_errors"] = ErrorDict()  # as Django does for forms that need no check
+    form._errors = ErrorDict()  # type: ignore[attr-defined]  # noqa: SLF001 - as Django does without a check
     return form
 
 

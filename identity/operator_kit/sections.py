@@ -1,19 +1,16 @@
 """Pages of rows that have sections and a navigation between them."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from django.http import HttpRequest
 from django.utils.text import slugify
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Card, Panel
 from identity.operator_kit.texts import Text
-
-DANGERS: Final = _("Danger zone")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ other tabs stay valid. ``known`` holds MACs of the users who signed in with the 
 secrets of the browser: see ``known_users``.
 """
 
-import hashlib
 import secrets
 from typing import Final
 
@@ -87,24 +86,19 @@ def delete_sign_in(response: HttpResponseBase) -> None:
 def get_browser(request: HttpRequest) -> str:
     """Return the hash that identifies this browser, or an empty string for a new browser."""
     token = _read(request, "browser")
-    return hash_browser_token(token) if token else ""
+    return services.hash_token(token) if token else ""
 
 
 def new_browser(response: HttpResponseBase) -> str:
     """Set a new secret for the browser, and return the hash that identifies it."""
     token = new_browser_token()
     set_browser(response, token)
-    return hash_browser_token(token)
+    return services.hash_token(token)
 
 
 def new_browser_token() -> str:
     """Return a new secret for a browser."""
     return secrets.token_urlsafe(32)
-
-
-def hash_browser_token(token: str) -> str:
-    """Return the hash that identifies the browser with this secret."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def set_browser(response: HttpResponseBase, token: str) -> None:

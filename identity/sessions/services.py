@@ -84,7 +84,7 @@ class NoSuchSession(ServiceError):
 
 
 def hash_token(token: str) -> str:
-    """Return what is stored of the secret of a session."""
+    """Return what is stored of the secret of a session or a browser."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

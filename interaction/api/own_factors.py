@@ -19,6 +19,7 @@ from interaction.api.own_factors_serializers import (
 from interaction.api.user_factors import read_two_step, respond_with_settings
 from interaction.api.user_factors_serializers import UserFactorSerializer, UserFactorSettingsSerializer
 from interaction.journeys import own_factors, user_factors
+from interaction.journeys.second_factor import browser_cookies
 from interaction.journeys.second_factor.confirming import Renewed
 
 
@@ -39,13 +40,7 @@ class _OwnView(OwnRows):
 
     def set_cookies(self, request: Request, response: Response, renewed: Renewed) -> Response:
         """Give the browser the new secret of its session."""
-        cookies.set_sign_in(
-            request._request,  # noqa: SLF001
-            response,
-            renewed.session.user,
-            renewed.token,
-            seconds=renewed.cookie_seconds,
-        )
+        browser_cookies.set_renewed(request._request, response, renewed)  # noqa: SLF001
         return response
 
 

@@ -19,6 +19,7 @@ from interaction.api.second_factor import SecondFactorView
 from interaction.api.second_factor_serializers import SignedInSerializer
 from interaction.api.views import respond_to_sign_in
 from interaction.journeys.passkeys import steps
+from interaction.journeys.second_factor import browser_cookies
 from interaction.journeys.second_factor.confirming import Renewed
 
 
@@ -57,11 +58,5 @@ class VerifyPasskey(SecondFactorView):
             return respond_to_sign_in(request, result)
         url = reverse("pages:account-passkeys" if ceremony.is_registration else "pages:account-security")
         response = Response({"redirect_to": url})
-        cookies.set_sign_in(
-            request._request,  # noqa: SLF001
-            response,
-            result.session.user,
-            result.token,
-            seconds=result.cookie_seconds,
-        )
+        browser_cookies.set_renewed(request._request, response, result)  # noqa: SLF001
         return response

@@ -11,7 +11,6 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from identity.sessions import cookies
-from identity.sessions.models import Session
 from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
 from interaction.api.permissions import SameOrigin
@@ -32,8 +31,8 @@ from interaction.experience import factor_settings
 from interaction.experience import services as experience
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import next_step
-from interaction.journeys.second_factor.sign_ins import Continued, Outcome, SecondFactorNeeded, Visit
+from interaction.journeys.second_factor import browser_cookies, next_step, visits
+from interaction.journeys.second_factor.sign_ins import Outcome, SecondFactorNeeded, Visit
 from interaction.social import offers
 from interaction.verification.models import Purpose
 
@@ -103,9 +102,9 @@ class InteractionView(APIView):
         """Return the hash of this browser's cookie; an empty string for a new browser."""
         return cookies.get_browser(request._request)  # noqa: SLF001
 
-    def current(self, request: Request) -> Session | None:
-        """Return the session of this browser, if it has one."""
-        return cookies.current_session(request._request)  # noqa: SLF001
+    def visit(self, request: Request, pending_request: Pending | None) -> Visit:
+        """Return this browser, with its session and the pending request."""
+        return visits.of(request._request, pending_request)  # noqa: SLF001
 
 
 @hashes_password()
@@ -118,13 +117,7 @@ class SignIn(InteractionView):
     def post(self, request: Request) -> Response:
         """Sign in with a password."""
         fields, pending_request = self.validate(request)
-        result = sign_in.sign_in_with_password(
-            **fields,
-            pending=pending_request,
-            current=self.current(request),
-            known=cookies.get_known_users(request._request),  # noqa: SLF001
-            browser=self.browser(request),
-        )
+        result = sign_in.sign_in_with_password(**fields, visit=self.visit(request, pending_request))
         return respond_to_sign_in(request, result)
 
 
@@ -138,13 +131,7 @@ class Register(InteractionView):
     def post(self, request: Request) -> Response:
         """Create an account and sign in."""
         fields, pending_request = self.validate(request)
-        result = register.sign_up(
-            **fields,
-            browser=self.browser(request),
-            pending=pending_request,
-            current=self.current(request),
-            known=cookies.get_known_users(request._request),  # noqa: SLF001
-        )
+        result = register.sign_up(**fields, visit=self.visit(request, pending_request))
         return respond_to_sign_in(request, result)
 
 
@@ -181,18 +168,16 @@ class VerifyCode(InteractionView):
     def post(self, request: Request) -> Response:
         """Verify a code: sign in, or allow the next step."""
         fields, pending_request = self.validate(request)
-        entered = _code_arguments(fields) | {"code": fields["code"], "browser": self.browser(request)}
+        entered = _code_arguments(fields) | {"code": fields["code"]}
         if entered["purpose"] is Purpose.SIGN_IN:
             del entered["purpose"]
             result = sign_in.sign_in_with_code(
                 **entered,
                 keep_signed_in=fields["keep_signed_in"],
-                pending=pending_request,
-                current=self.current(request),
-                known=cookies.get_known_users(request._request),  # noqa: SLF001
+                visit=self.visit(request, pending_request),
             )
             return respond_to_sign_in(request, result)
-        codes.verify(**entered)
+        codes.verify(**entered, browser=self.browser(request))
         return _next(codes.next_url(entered["purpose"], pending_request))
 
 
@@ -227,19 +212,7 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
         response.data["next"] = next_step.describe(
             result.pending.user, result.need, result.redirect_to, may_remember=result.may_remember
         )
-        if result.browser_token:
-            cookies.set_browser(response, result.browser_token)
-        return response
-    if isinstance(result, Continued):
-        return response
-    cookies.set_sign_in(
-        request._request,  # noqa: SLF001
-        response,
-        result.user,
-        result.session_token,
-        seconds=result.cookie_seconds,
-        known=result.known,
-    )
+    browser_cookies.set_outcome(request._request, response, result)  # noqa: SLF001
     return response
 
 

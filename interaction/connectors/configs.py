@@ -22,12 +22,11 @@ _CODES: Final = {_REQUIRED: "required", **{rule: "invalid_type" for _, rule in _
 
 
 class ConfigRefused(ServiceError):
-    """A configuration breaks rules of its provider. ``problems`` has the broken rules by path."""
+    """A configuration breaks rules of its provider."""
 
     reason = "invalid"
 
     def __init__(self, problems: dict[str, str]) -> None:
-        self.problems = problems
         self.field_errors = [
             FieldError(path, problem, _CODES.get(problem, INVALID)) for path, problem in problems.items()
         ]

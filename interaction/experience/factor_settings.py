@@ -39,11 +39,6 @@ class BadPolicy(Invalid):
 
     reason = "bad_factor_policy"
 
-    @property
-    def problems(self) -> dict[str, str]:
-        """The error by the path of its field, for forms."""
-        return {self.field: self.rule}
-
 
 def check(values: Mapping[str, Any]) -> None:
     """Check the policy of an experience with these values.

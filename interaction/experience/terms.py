@@ -19,11 +19,6 @@ class NothingToAgreeTo(Invalid):
 
     reason = "nothing_to_agree_to"
 
-    @property
-    def problems(self) -> dict[str, str]:
-        """The error by the path of its field, for forms."""
-        return {self.field: self.rule}
-
 
 def check_documents(changes: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Check that there is a document to which users can agree, if they must.

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from django.urls import reverse
-
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
@@ -19,7 +17,7 @@ from interaction.experience import services as experiences
 from interaction.experience import sms_countries
 from interaction.experience.models import SignInExperience
 from interaction.journeys import message_branding
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.verification import recipients, texts, wrong_codes
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
@@ -159,8 +157,7 @@ def has_long_codes(kind: Kind, identifier: str) -> bool:
 
 def next_url(purpose: Purpose, pending: Pending | None) -> str:
     """Return the URL of the page after ``verify``."""
-    query = f"?interaction={pending.row.pk}" if pending else ""
-    return f"{reverse(_NEXT_PAGES[purpose])}{query}"
+    return page_url(_NEXT_PAGES[purpose], pending)
 
 
 def _check(purpose: Purpose, kind: Kind, experience: SignInExperience) -> None:

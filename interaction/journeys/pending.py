@@ -1,7 +1,7 @@
 """The pending authorization request of a browser."""
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -14,10 +14,8 @@ from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import parameters
-from oidc.provider.authorization import request as authorization
 from oidc.provider.authorization.refusals import LoginRequired
-from oidc.provider.authorization.request import Authorization
+from oidc.provider.authorization.request import Authorization, validate_stored
 from oidc.provider.authorization.response import ClientResponse, Refused
 from oidc.provider.errors import Unanswerable
 
@@ -69,6 +67,13 @@ class Pending:
         return reverse("oidc:resume", args=[self.row.pk])
 
 
+def page_url(name: str, pending: Pending | None, *parts: object, **query: str) -> str:
+    """Return the URL of a page for a pending request. ``parts`` are the variable parts of its path."""
+    url = reverse(name, args=parts)
+    parameters = ({"interaction": str(pending.row.pk)} if pending else {}) | query
+    return f"{url}?{urlencode(parameters)}" if parameters else url
+
+
 def refuse_reauthentication(pending: Pending) -> ClientResponse:
     """End a request if no sign-in method can reauthenticate the user; return the response with the error.
 
@@ -102,14 +107,13 @@ def read(row: AuthorizationRequest) -> Pending:
     """Return a stored request with its validated parameters.
 
     Raises:
-        Expired: the application or its redirect URI changed meanwhile.
+        Expired: the application or its redirect URI changed meanwhile. The request has ended.
 
     """
     try:
-        valid = authorization.validate(
-            parameters.decode(row.query), application=row.application, is_trial=row.is_test
-        )
-    except (Unanswerable, Refused):
+        return Pending(row, validate_stored(row))
+    except Refused:
+        raise Expired from None
+    except Unanswerable:
         requests.finish(row)
         raise Expired from None
-    return Pending(row, valid)

@@ -11,8 +11,6 @@ from identity.core.errors import Invalid, ServiceError
 from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.sessions.known_users import KnownUsers
-from identity.sessions.models import Session
 from identity.users import passwords, typed
 from identity.users import services as users
 from identity.users.identifiers import Kind
@@ -23,7 +21,6 @@ from interaction.experience import policy
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
-from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import go_on
 from interaction.verification import services as verification
@@ -49,10 +46,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     name: str,
     password: str,
     captcha_token: str = "",
-    browser: str,
-    pending: Pending | None,
-    current: Session | None,
-    known: KnownUsers,
+    visit: Visit,
     skipped: frozenset[Kind] = frozenset(),
     profile: Profile | None = None,
     agreed_to_terms: bool = False,
@@ -82,12 +76,12 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     experience = experiences.current()
     addresses = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
     with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as entry:
-        entry.application_id = pending.application.pk if pending else None
+        entry.application_id = visit.pending.application.pk if visit.pending else None
         _check_complete(experience, addresses, password, skipped)
         _record_agreement(experience, entry, agreed_to_terms=agreed_to_terms)
         if password:
             policy.check(password, experience.password_policy, own=addresses.values())
-        proofs = _find_proofs(experience, addresses, browser)
+        proofs = _find_proofs(experience, addresses, visit.browser)
         user = _new_user(addresses, proofs, name=name, password=password)
         user.profile = _select_profile(experience, profile or {})
         with transaction.atomic():
@@ -99,7 +93,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
                 user,
                 SignIn(way=Way.REGISTER, amr=list(dict.fromkeys(amr)), entered=frozenset(proofs)),
                 experience=experience,
-                visit=Visit(browser, pending, current, known),
+                visit=visit,
                 entry=entry,
             )
 

@@ -8,13 +8,10 @@ from identity.core.errors import ServiceError
 from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.sessions.known_users import KnownUsers
-from identity.sessions.models import Session
 from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed
 from identity.users.identifiers import Kind
 from interaction.experience import services as experience
 from interaction.journeys import codes, locks
-from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import go_on
 from interaction.verification import services as verification
@@ -30,21 +27,12 @@ class MethodOff(ServiceError):
         super().__init__(f"identifier: signing in with {kind} and {method} is switched off")
 
 
-def sign_in_with_password(  # noqa: PLR0913 - the fields of the form, and the browser
-    *,
-    identifier: str,
-    password: str,
-    keep_signed_in: bool = False,
-    pending: Pending | None,
-    current: Session | None,
-    known: KnownUsers,
-    browser: str = "",
+def sign_in_with_password(
+    *, identifier: str, password: str, keep_signed_in: bool = False, visit: Visit
 ) -> Outcome:
     """Sign a browser in with identifier and password. ``keep_signed_in`` is the choice of the user.
 
-    ``current`` is the browser's present session: it continues with a new secret for the same user, and
-    ends for another user. ``known`` are the users whom the browser signed in before, and ``browser`` is the
-    hash of the browser's cookie.
+    The browser's present session continues with a new secret for the same user, and ends for another user.
 
     Raises:
         MethodOff: the tenant does not use passwords for this kind of identifier.
@@ -57,7 +45,7 @@ def sign_in_with_password(  # noqa: PLR0913 - the fields of the form, and the br
     """
     passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
     kind, key = identifiers.parse(identifier)
-    device = known.find_device(kind, key)
+    device = visit.known.find_device(kind, key)
     login_attempt = limits.login_attempt(
         (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
         (rules.KNOWN_BROWSER, f"{kind} {key} {device}") if device else (rules.IDENTIFIER, f"{kind} {key}"),
@@ -66,7 +54,7 @@ def sign_in_with_password(  # noqa: PLR0913 - the fields of the form, and the br
         group=sign_in_locks.get_group(kind, key),
     )
     with login_attempt as attempt, log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier)) as entry:
-        entry.application_id = pending.application.pk if pending else None
+        entry.application_id = visit.pending.application.pk if visit.pending else None
         offered = experience.current()
         if not offered.can_use_password(kind):
             raise MethodOff(kind)
@@ -75,30 +63,22 @@ def sign_in_with_password(  # noqa: PLR0913 - the fields of the form, and the br
             user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
             if device:
-                locks.record_unknown_failure(kind, key, known, device)
+                locks.record_unknown_failure(kind, key, visit.known, device)
             raise
-        if device and not known.is_current(device, user):
+        if device and not visit.known.is_current(device, user):
             locks.apply_identifier_lock(kind, key)
         return go_on(
             user,
             SignIn(way=Way.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
             experience=offered,
-            visit=Visit(browser, pending, current, known),
+            visit=visit,
             entry=entry,
             proof=attempt,
         )
 
 
-def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
-    *,
-    kind: Kind,
-    identifier: str,
-    code: str,
-    browser: str,
-    keep_signed_in: bool = False,
-    pending: Pending | None,
-    current: Session | None,
-    known: KnownUsers,
+def sign_in_with_code(
+    *, kind: Kind, identifier: str, code: str, keep_signed_in: bool = False, visit: Visit
 ) -> Outcome:
     """Sign a browser in with a code (``codes``, purpose ``sign_in``).
 
@@ -113,12 +93,12 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
     """
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
     with codes.code_attempt() as attempt, log_attempt as entry:
-        entry.application_id = pending.application.pk if pending else None
+        entry.application_id = visit.pending.application.pk if visit.pending else None
         offered = experience.current()
         if not offered.can_use_code(kind):
             raise MethodOff(kind, "verification code")
         proof = verification.verify(
-            purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=browser
+            purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=visit.browser
         )
         user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address)
         if user is None or proof.is_outdated(user):
@@ -137,7 +117,7 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
                         proven=proven,
                     ),
                     experience=offered,
-                    visit=Visit(browser, pending, current, known),
+                    visit=visit,
                     entry=entry,
                     proof=attempt,
                 )

@@ -41,6 +41,13 @@ class CodeForm(forms.Form):
     code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
 
 
+class SetUpForm(forms.Form):
+    """The first code of an authenticator, and its sealed secret."""
+
+    enrolment = forms.CharField(max_length=2048, widget=forms.HiddenInput)
+    code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
+
+
 class NewPasswordForm(forms.Form):
     """A new password."""
 

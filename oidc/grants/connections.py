@@ -74,7 +74,7 @@ def revoke(user: User, application_id: str) -> Application:
     """
     application = _get_application(application_id)
     consents = Consent.objects.filter(user=user, application=application).count()
-    ended = _end(user, reason="consent_revoked", application=application)
+    ended = _end(user, application)
     if not consents and not ended:
         raise NotConnected
     log.record(Event.CONSENT_REVOKE, user_id=user.pk, application_id=application.pk, families=ended)
@@ -109,20 +109,16 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
     return application
 
 
-@transaction.atomic
-def revoke_all(user: User, *, reason: str) -> None:
-    """Revoke the access of all applications to a user's account: consents, codes and refresh families."""
-    _end(user, reason=reason)
-
-
-def _end(user: User, *, reason: str, **filters: Application) -> int:
+def _end(user: User, application: Application) -> int:
     """End consents, codes and families, and return how many families were ended."""
-    Consent.objects.filter(user=user, **filters).delete()
+    Consent.objects.filter(user=user, application=application).delete()
     # Codes first: if one is being redeemed concurrently, its family exists when families are read.
-    AuthorizationCode.objects.filter(user=user, consumed_at=None, **filters).delete()
-    live_families = list(RefreshFamily.objects.live().filter(user=user, **filters))
+    AuthorizationCode.objects.filter(user=user, application=application, consumed_at=None).delete()
+    live_families = list(RefreshFamily.objects.live().filter(user=user, application=application))
     for family in live_families:
-        families.end(family.pk, reason=reason, user_id=user.pk, application_id=family.application_id)
+        families.end(
+            family.pk, reason="consent_revoked", user_id=user.pk, application_id=family.application_id
+        )
     return len(live_families)
 
 

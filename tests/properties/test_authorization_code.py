@@ -21,7 +21,6 @@ from tests.support.in_process import InProcessWorld
 from tests.support.properties import run_machine
 
 REDIRECTS = ["https://rp.example/callback", "https://rp.example/other"]
-OFFLINE = "openid offline_access"
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 
 from identity.factors import backup_codes, forgetting
@@ -16,6 +15,7 @@ from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor.sign_ins import SignInResult, Visit
 
 
@@ -43,7 +43,7 @@ def has_codes(session: Session) -> bool:
 
 def redirect_to_codes(result: SignInResult, visit: Visit) -> SignInResult:
     """Return the result of a sign-in, with the page that creates backup codes as the next one."""
-    return replace(result, redirect_to=get_url(str(visit.pending.row.pk) if visit.pending else ""))
+    return replace(result, redirect_to=get_url(visit.pending))
 
 
 def renew(session: Session) -> list[str]:
@@ -73,7 +73,6 @@ def _has_other_factor(session: Session) -> bool:
     return bool({*confirmation.get_factors(session)} - {FactorType.BACKUP_CODE})
 
 
-def get_url(interaction: str) -> str:
-    """Return the URL of the page that shows the codes. ``interaction`` is the pending request, if any."""
-    url = reverse("pages:backup-codes")
-    return f"{url}?interaction={interaction}" if interaction else url
+def get_url(pending: Pending | None) -> str:
+    """Return the URL of the page that shows the codes, for a pending request."""
+    return page_url("pages:backup-codes", pending)

@@ -4,12 +4,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import reverse
-
 from identity.factors.kinds import FactorType
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
 from identity.users.models import User
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import backup, circumstances, current_step, people
 from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Visit
@@ -57,21 +56,19 @@ def describe(user: User, need: Need, redirect_to: str, *, may_remember: bool) ->
 
 def find_next(visit: Visit) -> dict[str, Any]:
     """Return the next step of a browser: of its pending sign-in, else of its session."""
-    interaction = str(visit.pending.row.pk) if visit.pending else ""
     with suppress(pending_sign_ins.NothingPending):
         step = current_step.find(visit)
-        url = get_url(step.need, interaction)
+        url = get_url(step.need, visit.pending)
         found = describe(step.user, step.need, url, may_remember=may_remember(step))
         may_cancel = {"cancellable": True} if step.may_cancel else {}
         return found | may_cancel | ({"step": "sign_in"} if step.is_stale else {})
     if visit.current is None:
         return {"step": "sign_in"}
     if backup.should_offer(visit.current):
-        return {"step": "backup_codes", "redirect_to": backup.get_url(interaction)}
+        return {"step": "backup_codes", "redirect_to": backup.get_url(visit.pending)}
     return {"step": "done", "redirect_to": visit.next_url}
 
 
-def get_url(need: Need, interaction: str) -> str:
-    """Return the URL of the page for what is needed. ``interaction`` is the pending request, if any."""
-    url = reverse("pages:second-factor" if need.methods else "pages:set-up")
-    return f"{url}?interaction={interaction}" if interaction else url
+def get_url(need: Need, pending: Pending | None) -> str:
+    """Return the URL of the page for what is needed, for a pending request."""
+    return page_url("pages:second-factor" if need.methods else "pages:set-up", pending)

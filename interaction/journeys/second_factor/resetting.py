@@ -1,7 +1,6 @@
 """The second factor of a user who replaces a forgotten password. Its proof never starts a session."""
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 
 from audit import log
@@ -14,6 +13,7 @@ from identity.users import credentials
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
+from interaction.journeys.pending import page_url
 from interaction.journeys.second_factor import starting
 from interaction.journeys.second_factor.sign_ins import Continued, Proof, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
@@ -81,5 +81,4 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, proof: Proof | None
     facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
     log.record_in(chain, Event.MFA_VERIFY, user_id=pending.user_id, **facts)
     chain.run()
-    query = f"?interaction={visit.pending.row.pk}" if visit.pending else ""
-    return Continued(f"{reverse('pages:forgot-password')}{query}")
+    return Continued(page_url("pages:forgot-password", visit.pending))

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Final
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 
 from audit import log
@@ -19,7 +18,7 @@ from identity.sessions import services as sessions
 from identity.users import credentials
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import circumstances, demands, first_factor_proofs, people
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
@@ -170,7 +169,7 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as go_on
 ) -> SecondFactorNeeded:
     """Store the sign-in until its second factor is proven. The browser's present session does not change."""
     browser_token = "" if visit.browser else cookies.new_browser_token()
-    browser = visit.browser or cookies.hash_browser_token(browser_token)
+    browser = visit.browser or sessions.hash_token(browser_token)
     pending = visit.pending
     with transaction.atomic():
         credentials.lock_for_sign_in(user)
@@ -195,8 +194,7 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as go_on
         if sign_in.risks and sign_in.finishing is None:
             log.record(Event.RISK_DETECTED, user_id=user.pk, id=user.pk, reasons=list(sign_in.risks))
         _record_first_factor(sign_in, need, entry)
-    query = f"?interaction={pending.row.pk}" if pending else ""
-    url = f"{reverse(_PAGES[bool(need.methods)])}{query}"
+    url = page_url(_PAGES[bool(need.methods)], pending)
     may_remember = circumstances.may_remember(experience, need)
     return SecondFactorNeeded(url, browser_token, need, stored, may_remember=may_remember)
 

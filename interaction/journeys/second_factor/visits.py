@@ -1,4 +1,4 @@
-"""The browser that makes the second step of a sign-in."""
+"""The browser of a sign-in."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -14,6 +14,7 @@ from identity.factors.models import Authenticator
 from identity.sessions import cookies
 from interaction.experience import services as experiences
 from interaction.journeys import pending as pending_requests
+from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -39,8 +40,14 @@ _named_for_totp: Final = SelectTogether(*_NAMED, _get_authenticators(pending_sig
 _newest_for_totp: Final = SelectTogether(*_NEWEST, _get_authenticators(pending_sign_ins.NEWEST))
 
 
+def of(request: HttpRequest, pending: Pending | None) -> Visit:
+    """Return the browser of a request, with the pending request that its sign-in belongs to."""
+    current, known = cookies.current_session(request), cookies.get_known_users(request)
+    return Visit(cookies.get_browser(request), pending, current, known)
+
+
 def find(request: HttpRequest, interaction: str, factor: FactorType | None = None) -> Visit:
-    """Return the browser with the pending request that its sign-in belongs to.
+    """Return the browser of a second step, with the pending request that its sign-in belongs to.
 
     Without ``interaction``, that is the request of the browser's newest pending sign-in. ``factor`` is what
     the browser is about to prove, if that is known.

@@ -9,8 +9,8 @@ from identity.core.errors import ServiceError
 from identity.http.responses import handles_deletion
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
-from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import visits
 from interaction.journeys.social import sign_in as signing_in
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.forms import AgreementForm
@@ -21,8 +21,7 @@ from interaction.social.models import SocialAttempt
 
 def get_url(attempt_id: UUID, pending: Pending | None) -> str:
     """Return the URL of the page for a pending request."""
-    url = reverse("pages:register-terms", args=[attempt_id])
-    return f"{url}?interaction={pending.row.pk}" if pending else url
+    return page_url("pages:register-terms", pending, attempt_id)
 
 
 @shared.step
@@ -39,13 +38,11 @@ def agree(request: HttpRequest, pending: Pending | None, pk: UUID) -> HttpRespon
     if not form.is_valid():
         return _page(request, pending, attempt, form, 400)
     try:
-        current, known = cookies.current_session(request), cookies.get_known_users(request)
-        visit = Visit(cookies.get_browser(request), pending, current, known)
-        result = signing_in.sign_up(attempt, visit=visit)
+        result = signing_in.sign_up(attempt, visit=visits.of(request, pending))
     except pending_requests.Expired:
         return expired_sign_in(request)
     except ServiceError as error:
-        return social_errors.refuse(request, error, shared.page_url("pages:sign-in", pending))
+        return social_errors.refuse(request, error, page_url("pages:sign-in", pending))
     return shared.redirect_signed_in(request, result)
 
 
@@ -65,5 +62,5 @@ def _page(
         form=form,
         profile=profile,
         action=reverse("pages:register-terms", args=[attempt.pk]),
-        sign_in_url=shared.page_url("pages:sign-in", pending),
+        sign_in_url=page_url("pages:sign-in", pending),
     )

@@ -16,7 +16,7 @@ from identity.sessions import cookies
 from identity.users import identifiers
 from identity.users.identifiers import Kind
 from interaction.journeys import codes
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.pages import context, durations, error_messages, labels, passkey_part
 from interaction.pages.forms import AddressForm, CodeForm
 from interaction.pages.views import shared
@@ -68,7 +68,7 @@ class CodeStep:
         query = {"keep_signed_in": "on"} if self.is_ticked(request) else {}
         return {
             "action": self.url or reverse(self.page),
-            "again_url": self.url or shared.page_url(self.page, pending, **query),
+            "again_url": self.url or page_url(self.page, pending, **query),
             "without_url": self.without_url,
             "without_kind": self.kinds[0].value if self.kinds else "",
         }
@@ -113,7 +113,7 @@ def _carry(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
     typed = request.POST.get("identifier", "").strip()[:254]
     has_kind = typed.isprintable() and identifiers.detect_kind(typed) in step.kinds
     query = {"keep_signed_in": "on"} if step.is_ticked(request) else {}
-    return redirect(shared.page_url(step.page, pending, **query, **({_HINT: typed} if has_kind else {})))
+    return redirect(page_url(step.page, pending, **query, **({_HINT: typed} if has_kind else {})))
 
 
 def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
@@ -200,7 +200,7 @@ def _address_page(
         passkey=passkey,
         inputmode={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "text") if only else "text",
         back_url=step.back_url,
-        recovery_url=shared.page_url("pages:recovery", pending) if has_recovery else "",
+        recovery_url=page_url("pages:recovery", pending) if has_recovery else "",
         register_url=step.register_url,
         asks_captcha=bool(step.kinds),
         asks_to_stay=step.asks_to_stay,

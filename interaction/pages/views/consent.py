@@ -4,8 +4,9 @@ from django.http import HttpRequest, HttpResponse
 
 from identity.http.responses import handles_deletion, redirect
 from identity.sessions import cookies
+from identity.sessions.models import Session
 from interaction.journeys import consent as consenting
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.pages import application_info, labels
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.views import shared
@@ -20,14 +21,10 @@ def select_account(request: HttpRequest, pending: Pending | None) -> HttpRespons
     if pending is None:
         return expired_sign_in(request)
     session = cookies.current_session(request)
-    choice = shared.get_choice(request, session)
     if session is None:
-        return redirect(shared.page_url("pages:sign-in", pending))
-    if choice == "other":
-        return redirect(shared.page_url("pages:sign-in", pending, switch="1"))
-    if choice == "continue":
-        requests.record_account(pending.row, session)
-        return redirect(pending.resume_url)
+        return redirect(page_url("pages:sign-in", pending))
+    if chosen := _follow_choice(request, pending, session):
+        return chosen
     return shared.render_page(
         request,
         "select_account",
@@ -43,19 +40,26 @@ def confirm(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if pending is None:
         return expired_sign_in(request)
     session = cookies.current_session(request)
-    choice = shared.get_choice(request, session)
     if session is None:
-        return redirect(shared.page_url("pages:sign-in", pending))
-    if choice == "other":
-        return redirect(shared.page_url("pages:sign-in", pending, switch="1"))
-    if choice == "continue":
-        requests.record_account(pending.row, session)
-        return redirect(pending.resume_url)
-    if choice == "cancel":
+        return redirect(page_url("pages:sign-in", pending))
+    if chosen := _follow_choice(request, pending, session):
+        return chosen
+    if shared.get_choice(request, session) == "cancel":
         return client_responses.send(request, consenting.deny(pending))
     return shared.render_page(
         request, "continue", pending, user=shared.describe_user(session.user), session_id=session.pk
     )
+
+
+def _follow_choice(request: HttpRequest, pending: Pending, session: Session) -> HttpResponse | None:
+    """Redirect a user who goes on with this account, or signs in with another; None if neither was chosen."""
+    choice = shared.get_choice(request, session)
+    if choice == "other":
+        return redirect(page_url("pages:sign-in", pending, switch="1"))
+    if choice == "continue":
+        requests.record_account(pending.row, session)
+        return redirect(pending.resume_url)
+    return None
 
 
 @shared.step

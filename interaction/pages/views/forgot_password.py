@@ -13,7 +13,7 @@ from identity.users.hashing_views import hashes_password
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor.resetting import SecondFactorMissing
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pages import password_rules
@@ -44,7 +44,7 @@ def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpRespon
             purpose=Purpose.FORGOT_PASSWORD,
             kinds=kinds,
             page="pages:forgot-password",
-            back_url=shared.page_url("pages:sign-in", pending),
+            back_url=page_url("pages:sign-in", pending),
             redeem=lambda entered: _verify(entered, pending),
         ),
     )
@@ -54,7 +54,7 @@ def _verify(entered: EnteredCode, pending: Pending | None) -> HttpResponse:
     """Ask for the second factor first, so that nobody types a new password twice."""
     proof = code_step.verify(Purpose.FORGOT_PASSWORD, entered)
     is_missing = reset_password.is_factor_missing(proof, Visit(entered.browser, pending, None))
-    return redirect(shared.page_url(_FACTOR_PAGE if is_missing else "pages:forgot-password", pending))
+    return redirect(page_url(_FACTOR_PAGE if is_missing else "pages:forgot-password", pending))
 
 
 def _set_password(request: HttpRequest, pending: Pending | None, proof: VerificationCode) -> HttpResponse:
@@ -70,12 +70,12 @@ def _set_password(request: HttpRequest, pending: Pending | None, proof: Verifica
             visit=Visit(cookies.get_browser(request), pending, None),
         )
     except SecondFactorMissing:
-        return redirect(shared.page_url(_FACTOR_PAGE, pending))
+        return redirect(page_url(_FACTOR_PAGE, pending))
     except ServiceError as error:
         shared.add_error(form, error, "new_password" if isinstance(error, Invalid) else None)
         return shared.add_error_headers(_page(request, pending, proof, form, error.status), error)
     return shared.render_page(
-        request, "password_changed", pending, sign_in_url=shared.page_url("pages:sign-in", pending)
+        request, "password_changed", pending, sign_in_url=page_url("pages:sign-in", pending)
     )
 
 
@@ -96,7 +96,7 @@ def _page(
         address=proof.address,
         rules=password_rules.describe_all(policy.rules(password_policy)),
         meter=policy.has_meter(password_policy),
-        other_url=shared.page_url("pages:forgot-password", pending, other="1"),
+        other_url=page_url("pages:forgot-password", pending, other="1"),
     )
 
 
@@ -107,5 +107,5 @@ def _not_offered(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         title=_("You can't reset your password here"),
         message=_("We can't send you a code."),
         next_step=_("Contact the people who run this service."),
-        link=Link(shared.page_url("pages:sign-in", pending), _("Sign in")),
+        link=Link(page_url("pages:sign-in", pending), _("Sign in")),
     )

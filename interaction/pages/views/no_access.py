@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from identity.http.responses import redirect
 from identity.sessions import cookies
 from interaction.journeys import no_access as journey
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.views import shared
 from oidc.provider import client_responses
@@ -21,7 +21,7 @@ def no_access(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         return redirect(pending.resume_url)
     choice = shared.get_choice(request, session)
     if choice == "other":
-        return redirect(shared.page_url("pages:sign-in", pending, switch="1"))
+        return redirect(page_url("pages:sign-in", pending, switch="1"))
     if choice == "back":
         return client_responses.send(request, journey.leave(pending))
     return shared.render_page(

@@ -8,11 +8,9 @@ from django.urls import reverse
 
 from identity.core.errors import ServiceError
 from identity.http.responses import redirect
-from identity.sessions import cookies
 from identity.users.identifiers import Kind
-from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import recovering
-from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import recovering, visits
 from interaction.pages import context, labels
 from interaction.pages.factor_page import FactorForm
 from interaction.pages.views import shared
@@ -30,19 +28,14 @@ class RecoveryForm(FactorForm):
 def recovery(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for identifier and recovery code, and lead on to setting up a new factor."""
     if not recovering.is_possible(context.get_experience(request)):
-        return redirect(shared.page_url("pages:sign-in", pending))
+        return redirect(page_url("pages:sign-in", pending))
     if request.method != "POST":
         return _page(request, pending, RecoveryForm())
     form = RecoveryForm(request.POST)
     form.fields["identifier"].error_messages["required"] = labels.identifier_required([Kind.USERNAME])
     if not form.is_valid():
         return _page(request, pending, form, 400)
-    visit = Visit(
-        cookies.get_browser(request),
-        pending,
-        cookies.current_session(request),
-        cookies.get_known_users(request),
-    )
+    visit = visits.of(request, pending)
     fields = form.cleaned_data
     try:
         result = recovering.sign_in(visit, identifier=fields["identifier"], code=fields["code"])
@@ -64,5 +57,5 @@ def _page(
         form=form,
         action=reverse(_URL),
         identifier_label=labels.identifier_label([Kind.USERNAME]),
-        sign_in_url=shared.page_url("pages:sign-in", pending),
+        sign_in_url=page_url("pages:sign-in", pending),
     )

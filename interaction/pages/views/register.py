@@ -18,7 +18,8 @@ from interaction.experience import policy
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys import register as registering
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import visits
 from interaction.pages import context, labels, password_rules
 from interaction.pages.forms import RegisterForm
 from interaction.pages.views import code_step, shared
@@ -72,7 +73,7 @@ def _get_optional(experience: SignInExperience, kinds: list[Kind], without: list
 
 
 def _url(pending: Pending | None, without: list[Kind]) -> str:
-    url = shared.page_url("pages:register", pending)
+    url = page_url("pages:register", pending)
     query = urlencode([(_WITHOUT, kind.value) for kind in without])
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
@@ -87,7 +88,7 @@ def _code_step(kind: Kind, pending: Pending | None, without: list[Kind], *, is_r
         kinds=[kind] if is_reachable else [],
         page="pages:register",
         url=_url(pending, without),
-        back_url=shared.page_url("pages:sign-in", pending),
+        back_url=page_url("pages:sign-in", pending),
         redeem=redeem,
     )
 
@@ -120,11 +121,8 @@ def _details(
         result = registering.sign_up(
             **{str(name): value for name, value in values.items()},
             captcha_token=shared.captcha_token(request),
-            browser=cookies.get_browser(request),
+            visit=visits.of(request, pending),
             skipped=frozenset(without),
-            pending=pending,
-            current=cookies.current_session(request),
-            known=cookies.get_known_users(request),
         )
     except ServiceError as error:
         shared.add_error(form, error)
@@ -175,7 +173,7 @@ def _page(  # noqa: PLR0913, PLR0917 - the parts of a page
         rules=password_rules.describe_all(policy.rules(experience.password_policy)),
         meter=policy.has_meter(experience.password_policy),
         action=_url(None, without),
-        sign_in_url=shared.page_url("pages:sign-in", pending),
+        sign_in_url=page_url("pages:sign-in", pending),
         asks_captcha=True,
     )
 
@@ -187,5 +185,5 @@ def _not_offered(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         title=_("You can't create an account here"),
         message=_("Accounts are created by the people who run this service."),
         next_step=_("Ask them for an account, or sign in if you have one."),
-        link=Link(shared.page_url("pages:sign-in", pending), _("Sign in")),
+        link=Link(page_url("pages:sign-in", pending), _("Sign in")),
     )

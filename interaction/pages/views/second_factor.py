@@ -10,7 +10,7 @@ from identity.core.errors import ServiceError
 from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
 from identity.http.responses import redirect
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import current_step, leaving, next_step, verifying, visits
 from interaction.journeys.second_factor.current_step import Step
 from interaction.journeys.second_factor.sign_ins import Visit
@@ -30,7 +30,7 @@ def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse
     try:
         step = current_step.find(visit)
         if not step.need.methods:
-            return redirect(shared.page_url("pages:set-up", visit.pending))
+            return redirect(page_url("pages:set-up", visit.pending))
         if request.method != "POST":
             return _page(request, step, FactorForm())
         if "skip" in request.POST:
@@ -46,7 +46,7 @@ def start_again(visit: Visit) -> HttpResponse:
     """Redirect a browser without a pending sign-in: to the next page if it is signed in, else to sign in."""
     if visit.current is not None:
         return redirect(visit.next_url)
-    return redirect(shared.page_url("pages:sign-in", visit.pending))
+    return redirect(page_url("pages:sign-in", visit.pending))
 
 
 def _prove(request: HttpRequest, step: Step) -> HttpResponse:
@@ -114,7 +114,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         may_cancel=step.may_cancel,
         notice=notice,
         remember_days=_get_remember_days(step),
-        other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
+        other_account_url=page_url("pages:sign-in", pending, switch="1"),
         **factor_page.describe(
             request,
             step.user,
@@ -123,7 +123,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
             is_sent=is_sent,
             error=error,
             ceremony=Ceremony.SECOND_FACTOR,
-            page=partial(shared.page_url, _URL, pending),
+            page=partial(page_url, _URL, pending),
             has_recovery=verifying.can_recover(step),
         ),
     )

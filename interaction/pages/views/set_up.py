@@ -7,12 +7,12 @@ from identity.core.errors import ServiceError
 from identity.factors.errors import EnrolmentExpired
 from identity.factors.kinds import FactorType
 from identity.http.responses import redirect
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import backup, current_step, leaving, setting_up, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.current_step import Step
 from interaction.pages import passkey_part
-from interaction.pages.authenticator_form import AuthenticatorForm
+from interaction.pages.forms import SetUpForm
 from interaction.pages.views import shared
 from interaction.pages.views.second_factor import start_again
 from interaction.pending_sign_ins.services import NothingPending
@@ -26,9 +26,9 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     try:
         step = current_step.find(visit)
         if step.need.methods:
-            return redirect(shared.page_url("pages:second-factor", visit.pending))
+            return redirect(page_url("pages:second-factor", visit.pending))
         if request.method != "POST":
-            return _page(request, step, AuthenticatorForm(), _begin(step))
+            return _page(request, step, SetUpForm(), _begin(step))
         if "skip" in request.POST:
             return shared.redirect_signed_in(request, leaving.skip(visit))
         if "cancel" in request.POST:
@@ -43,7 +43,7 @@ def _begin(step: Step) -> Offer | None:
 
 
 def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
-    form = AuthenticatorForm(request.POST)
+    form = SetUpForm(request.POST)
     try:
         offer = setting_up.begin_totp(step.visit, repeated=request.POST.get("enrolment", ""))
     except EnrolmentExpired as error:
@@ -61,7 +61,7 @@ def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, step: Step, form: AuthenticatorForm, offer: Offer | None, status: int = 200
+    request: HttpRequest, step: Step, form: SetUpForm, offer: Offer | None, status: int = 200
 ) -> HttpResponse:
     pending = step.visit.pending
     has_passkeys = FactorType.WEBAUTHN in step.need.enrolable
@@ -78,8 +78,8 @@ def _page(
         may_cancel=step.may_cancel,
         is_stale=step.is_stale,
         is_possible=bool(step.need.enrolable),
-        sign_in_url=shared.page_url("pages:sign-in", pending),
-        other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
+        sign_in_url=page_url("pages:sign-in", pending),
+        other_account_url=page_url("pages:sign-in", pending, switch="1"),
     )
 
 

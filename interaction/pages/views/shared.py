@@ -9,13 +9,11 @@ from django.conf import settings
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
 from identity.http.responses import allow_form_targets, redirect
-from identity.sessions import cookies
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.connectors import captcha
@@ -23,7 +21,8 @@ from interaction.connectors.providers import registry
 from interaction.journeys import languages
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.sign_ins import Continued, Outcome, SecondFactorNeeded
+from interaction.journeys.second_factor import browser_cookies
+from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult
 from interaction.pages import error_messages, language
 from interaction.pages.expired import expired_sign_in
 from oidc.grants import requests
@@ -159,29 +158,14 @@ def add_error(
 def redirect_signed_in(request: HttpRequest, result: Outcome) -> HttpResponse:
     """Redirect to the page after a sign-in, with the cookies of the session, or to its missing step."""
     response = redirect(result.redirect_to)
-    if isinstance(result, SecondFactorNeeded):
-        if result.browser_token:
-            cookies.set_browser(response, result.browser_token)
-        return response
-    if isinstance(result, Continued):
-        return response
-    cookies.set_sign_in(
-        request,
-        response,
-        result.user,
-        result.session_token,
-        seconds=result.cookie_seconds,
-        known=result.known,
-    )
-    if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES and (chosen := languages.find_own(result.user)):
+    browser_cookies.set_outcome(request, response, result)
+    if (
+        isinstance(result, SignInResult)
+        and settings.LANGUAGE_COOKIE_NAME not in request.COOKIES
+        and (chosen := languages.find_own(result.user))
+    ):
         language.remember(response, chosen)
     return response
-
-
-def page_url(name: str, pending: Pending | None, **query: str) -> str:
-    """Return the URL of a page for a pending request."""
-    parameters = ({"interaction": str(pending.row.pk)} if pending else {}) | query
-    return f"{reverse(name)}?{urlencode(parameters)}" if parameters else reverse(name)
 
 
 def describe_user(user: User) -> dict[str, str]:

@@ -13,7 +13,8 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import codes, reauthentication
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import sign_in as signing_in
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import visits
 from interaction.pages import context, error_messages, labels, passkey_part, provider_buttons
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
@@ -37,13 +38,8 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if not form.is_valid():
         return _page(request, pending, form, 400)
     try:
-        result = signing_in.sign_in_with_password(
-            **form.cleaned_data,
-            pending=pending,
-            current=cookies.current_session(request),
-            known=cookies.get_known_users(request),
-            browser=cookies.get_browser(request),
-        )
+        visit = visits.of(request, pending)
+        result = signing_in.sign_in_with_password(**form.cleaned_data, visit=visit)
     except ServiceError as error:
         return shared.add_error_headers(_page(request, pending, form, error.status, refusal=error), error)
     return shared.redirect_signed_in(request, result)
@@ -74,13 +70,13 @@ def _page(
         _add_error(form, refusal, kinds, can_use_code=bool(offered[Purpose.SIGN_IN]))
     urls = {}
     if offered[Purpose.SIGN_IN]:
-        urls["code_url"] = shared.page_url("pages:sign-in-code", pending)
+        urls["code_url"] = page_url("pages:sign-in-code", pending)
     if kinds and offered[Purpose.FORGOT_PASSWORD]:
-        urls["forgot_url"] = shared.page_url("pages:forgot-password", pending)
+        urls["forgot_url"] = page_url("pages:forgot-password", pending)
     if passkey_part.has_recovery(experience):
-        urls["recovery_url"] = shared.page_url("pages:recovery", pending)
+        urls["recovery_url"] = page_url("pages:recovery", pending)
     if experience.sign_up["identifiers"]:
-        urls["register_url"] = shared.page_url("pages:register", pending)
+        urls["register_url"] = page_url("pages:register", pending)
     must_reauthenticate = pending is not None and pending.must_reauthenticate
     social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
     if pending and must_reauthenticate and not (kinds or social_offers or "code_url" in urls):
@@ -107,7 +103,7 @@ def _page(
         has_icons_only=provider_buttons.has_icons_only(buttons),
         asks_to_stay=experience.tenant.keep_signed_in,
         known_user=_describe_known_user(request, pending, experience),
-        other_url=shared.page_url("pages:sign-in", pending, switch="1"),
+        other_url=page_url("pages:sign-in", pending, switch="1"),
     )
     if social_offers and experience.tenant.keep_signed_in:
         shared.allow_providers(response, pending)
@@ -143,18 +139,15 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     experience = context.get_experience(request)
     kinds = codes.get_offered_kinds(experience)[Purpose.SIGN_IN]
     if not kinds and _has_passwords(experience):
-        return redirect(shared.page_url("pages:sign-in", pending))
+        return redirect(page_url("pages:sign-in", pending))
 
     def redeem(entered: EnteredCode) -> HttpResponse:
         result = signing_in.sign_in_with_code(
             kind=entered.kind,
             identifier=entered.identifier,
             code=entered.code,
-            browser=entered.browser,
             keep_signed_in=entered.keep_signed_in,
-            pending=pending,
-            current=cookies.current_session(request),
-            known=cookies.get_known_users(request),
+            visit=visits.of(request, pending),
         )
         return shared.redirect_signed_in(request, result)
 
@@ -163,7 +156,7 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         kinds=kinds,
         page="pages:sign-in-code",
         back_url=_get_password_url(pending, experience),
-        register_url=shared.page_url("pages:register", pending) if experience.sign_up["identifiers"] else "",
+        register_url=page_url("pages:register", pending) if experience.sign_up["identifiers"] else "",
         redeem=redeem,
         asks_to_stay=experience.tenant.keep_signed_in,
     )
@@ -183,7 +176,7 @@ def _get_password_url(pending: Pending | None, experience: SignInExperience) -> 
     if not _has_passwords(experience):
         return ""
     query = dict([_WITH_PASSWORD]) if experience.ways[0] == "verification_code" else {}
-    return shared.page_url("pages:sign-in", pending, **query)
+    return page_url("pages:sign-in", pending, **query)
 
 
 def _has_passwords(experience: SignInExperience) -> bool:

@@ -15,8 +15,8 @@ from identity.http.responses import handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import same_origin
-from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import visits
 from interaction.journeys.social import linking, trial
 from interaction.journeys.social import sign_in as signing_in
 from interaction.journeys.social.provider import Answer, receive_form, redeem_attempt
@@ -105,12 +105,10 @@ def _receive(request: HttpRequest, pk: UUID | None) -> HttpResponse:
 def _finish(
     request: HttpRequest, attempt: SocialAttempt, state: str, answer: Answer, pending: Pending | None
 ) -> HttpResponse:
-    current = cookies.current_session(request)
+    visit = visits.of(request, pending)
     try:
         if attempt.session_id is not None:
-            return redirect(linking.link(attempt, state=state, answer=answer, current=current))
-        known = cookies.get_known_users(request)
-        visit = Visit(cookies.get_browser(request), pending, current, known)
+            return redirect(linking.link(attempt, state=state, answer=answer, current=visit.current))
         result = signing_in.sign_in(attempt, state=state, answer=answer, visit=visit)
     except pending_requests.Expired:
         return expired_sign_in(request)
@@ -123,4 +121,4 @@ def _finish(
 
 
 def _sign_in_url(pending: Pending | None) -> str:
-    return shared.page_url("pages:sign-in", pending)
+    return page_url("pages:sign-in", pending)

@@ -157,17 +157,6 @@ class TestRevoke:
 
             assert left() == (1, 0, 0)
 
-    def test_all_ends_everything_of_the_user_alone(self, acme, user):
-        other_user, application, other = acme.user(), third_party(acme), first_party(acme)
-        with acme.active():
-            for person, program in ((user, application), (user, other), (other_user, application)):
-                connect(person, program)
-
-            connections.revoke_all(user, reason="signed_out")
-
-            assert left() == (1, 1, 1)
-            assert {row.end_reason for row in RefreshFamily.objects.filter(user=user)} == {"signed_out"}
-
 
 class TestRevokeTarget:
     @pytest.fixture

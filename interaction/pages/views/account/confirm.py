@@ -10,10 +10,9 @@ from django.urls import reverse
 from identity.core.errors import ServiceError
 from identity.factors.challenges import Ceremony
 from identity.http.responses import redirect
-from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import confirming, people
+from interaction.journeys.second_factor import browser_cookies, confirming, people
 from interaction.journeys.second_factor.next_step import Method
 from interaction.pages import factor_page
 from interaction.pages.factor_page import FactorForm
@@ -50,7 +49,7 @@ def confirm(request: HttpRequest, session: Session) -> HttpResponse:
             _page(request, session, methods, form, back, status=error.status, error=error), error
         )
     response = redirect(reverse(f"pages:{back}"))
-    cookies.set_sign_in(request, response, session.user, renewed.token, seconds=renewed.cookie_seconds)
+    browser_cookies.set_renewed(request, response, renewed)
     return response
 
 

@@ -5,9 +5,9 @@ from django.urls import reverse
 
 from identity.factors.errors import EnrolmentExpired
 from identity.http.responses import redirect
-from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation, factor_names, factors
+from interaction.journeys.second_factor import browser_cookies
 from interaction.pages import error_messages
 from interaction.pages.account_forms import AuthenticatorForm, FactorNameForm, FactorsForm
 from interaction.pages.views.account import shared
@@ -104,7 +104,7 @@ def authenticator(request: HttpRequest, session: Session) -> HttpResponse:
     if renewed is None:
         return _authenticator_page(request, session, form, offer)
     response = shared.redirect_done("pages:account-security", "added")
-    cookies.set_sign_in(request, response, session.user, renewed.token, seconds=renewed.cookie_seconds)
+    browser_cookies.set_renewed(request, response, renewed)
     return response
 
 
