@@ -162,13 +162,13 @@ class TestAfterTheSignIn:
 
 class TestLimits:
     def test_another_administrator_sees_nothing(self, acme: World, operator: Operator):
-        page = send_late(operator, CREATE, CREATE, username="ada")
+        page = send_late(operator, CREATE, CREATE, username="countess")
 
         shown = sign_in(operator, page, administrator(tenants=[acme.tenant.slug]))
 
         assert shown.status_code == 200
         assert GONE in shown.text
-        assert "ada" not in shown.text.replace("administrator", "")
+        assert "countess" not in shown.text
 
     def test_another_browser_of_the_same_administrator_sees_nothing(self, acme: World, operator: Operator):
         page = send_late(operator, CREATE, CREATE, username="ada")
