@@ -35,12 +35,12 @@ class _OwnView(OwnRows):
 
     def browser(self, request: Request) -> str:
         """Return the hash of this browser's cookie."""
-        return cookies.get_browser(request._request)  # noqa: SLF001
+        return cookies.get_browser(request)
 
     def set_cookies(self, request: Request, response: Response, renewed: Renewed) -> Response:
         """Give the browser the new secret of its session."""
         cookies.set_sign_in(
-            request._request,  # noqa: SLF001
+            request,
             response,
             renewed.session.user,
             renewed.token,

@@ -58,7 +58,7 @@ class VerifyPasskey(SecondFactorView):
         url = reverse("pages:account-passkeys" if ceremony.is_registration else "pages:account-security")
         response = Response({"redirect_to": url})
         cookies.set_sign_in(
-            request._request,  # noqa: SLF001
+            request,
             response,
             result.session.user,
             result.token,

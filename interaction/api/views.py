@@ -53,7 +53,7 @@ class Experience(APIView):
         """Get the sign-in experience."""
         query = InteractionSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        pending_request = pending.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
+        pending_request = pending.find(request, query.validated_data["interaction"])
         must_reauthenticate = pending_request is not None and pending_request.must_reauthenticate
         social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
         current_experience = experience.current()
@@ -97,15 +97,15 @@ class InteractionView(APIView):
     def validate(self, request: Request) -> tuple[dict[str, Any], Pending | None]:
         """Return the validated fields of the body, and the pending request that it names."""
         fields = self.read_body(request)
-        return fields, pending.find(request._request, fields.pop("interaction"))  # noqa: SLF001
+        return fields, pending.find(request, fields.pop("interaction"))
 
     def browser(self, request: Request) -> str:
         """Return the hash of this browser's cookie; an empty string for a new browser."""
-        return cookies.get_browser(request._request)  # noqa: SLF001
+        return cookies.get_browser(request)
 
     def current(self, request: Request) -> Session | None:
         """Return the session of this browser, if it has one."""
-        return cookies.current_session(request._request)  # noqa: SLF001
+        return cookies.current_session(request)
 
 
 @hashes_password()
@@ -122,7 +122,7 @@ class SignIn(InteractionView):
             **fields,
             pending=pending_request,
             current=self.current(request),
-            known=cookies.get_known_users(request._request),  # noqa: SLF001
+            known=cookies.get_known_users(request),
             browser=self.browser(request),
         )
         return respond_to_sign_in(request, result)
@@ -143,7 +143,7 @@ class Register(InteractionView):
             browser=self.browser(request),
             pending=pending_request,
             current=self.current(request),
-            known=cookies.get_known_users(request._request),  # noqa: SLF001
+            known=cookies.get_known_users(request),
         )
         return respond_to_sign_in(request, result)
 
@@ -160,12 +160,12 @@ class SendCode(InteractionView):
         response = Response(headers={"Cache-Control": "no-store"})
         browser = self.browser(request) or cookies.new_browser(response)
         # Responses are in English, but the message is for the user.
-        with translation.override(languages.get_journey_language(request._request, pending_request)):  # noqa: SLF001
+        with translation.override(languages.get_journey_language(request, pending_request)):
             response.data = {
                 "expires_in": codes.send(
                     **_code_arguments(fields),
                     browser=browser,
-                    known=cookies.get_known_users(request._request),  # noqa: SLF001
+                    known=cookies.get_known_users(request),
                     captcha_token=fields["captcha_token"],
                 )
             }
@@ -189,7 +189,7 @@ class VerifyCode(InteractionView):
                 keep_signed_in=fields["keep_signed_in"],
                 pending=pending_request,
                 current=self.current(request),
-                known=cookies.get_known_users(request._request),  # noqa: SLF001
+                known=cookies.get_known_users(request),
             )
             return respond_to_sign_in(request, result)
         codes.verify(**entered)
@@ -233,7 +233,7 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
     if isinstance(result, Continued):
         return response
     cookies.set_sign_in(
-        request._request,  # noqa: SLF001
+        request,
         response,
         result.user,
         result.session_token,
