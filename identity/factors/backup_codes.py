@@ -1,7 +1,5 @@
 """Backup codes: single-use codes for somebody who cannot use the other factors."""
 
-import base64
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,6 +13,7 @@ from database.chains import Chain
 from database.clock import DatabaseNow
 from identity.core.errors import Invalid
 from identity.encryption import keyring
+from identity.factors import printed_codes
 from identity.factors.errors import WrongFactor
 from identity.factors.models import Authenticator, BackupCode, Passkey
 from identity.users.factor_bits import BACKUP_CODE
@@ -23,7 +22,6 @@ from identity.users.notices import Notice, notify
 
 NUMBER: Final = 10
 FEW: Final = 2  # from here on, the person is told to make new ones
-_BYTES: Final = 10
 _PURPOSE: Final = "users' backup codes"
 
 
@@ -49,10 +47,10 @@ def renew(user: User) -> list[str]:
     if not (factors or 0) & ~BACKUP_CODE:
         raise NoOtherFactor
     BackupCode.objects.filter(user=user).delete()
-    codes = [base64.b32encode(secrets.token_bytes(_BYTES)).decode() for _ in range(NUMBER)]
+    codes = [printed_codes.new() for _ in range(NUMBER)]
     BackupCode.objects.bulk_create(BackupCode(user=user, digest=_digest(code)) for code in codes)
     log.record(Event.BACKUP_CODES_CREATE, user_id=user.pk, id=user.pk)
-    return ["-".join(code[start : start + 4] for start in range(0, len(code), 4)) for code in codes]
+    return [printed_codes.group(code) for code in codes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ class ValidCode:
 
 def find_code(user: User, code: str) -> ValidCode | None:
     """Return a code if it is an unused backup code of the user. Spaces, dashes and case do not count."""
-    typed = "".join(code.split()).replace("-", "").upper()
+    typed = printed_codes.normalize(code).upper()
     unused = BackupCode.objects.filter(user=user, used_at=None)
     matching = (row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE))
     return next((ValidCode(user, row) for row in matching), None)
