@@ -16,6 +16,7 @@ from identity.encryption import keyring
 from identity.factors import printed_codes
 from identity.factors.errors import WrongFactor
 from identity.factors.models import Authenticator, BackupCode, Passkey
+from identity.users import row_locks
 from identity.users.factor_bits import BACKUP_CODE
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -72,7 +73,7 @@ class ValidCode:
     def _use(self) -> None:
         user = self.user
         # Lock order: the user's row first. With the last code, a trigger changes it.
-        list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+        row_locks.lock(user)
         if not BackupCode.objects.filter(pk=self.stored.pk, used_at=None).update(used_at=DatabaseNow()):
             raise WrongFactor
         left = count(user)

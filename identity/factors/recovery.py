@@ -15,6 +15,7 @@ from identity.encryption import keyring
 from identity.factors import printed_codes
 from identity.factors.errors import WrongFactor
 from identity.factors.models import RecoveryGrant
+from identity.users import row_locks
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 
@@ -29,7 +30,7 @@ def issue(user: User, *, seconds: int = DEFAULT_SECONDS) -> tuple[str, datetime]
 
     The code is shown only this once.
     """
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    row_locks.lock(user)
     RecoveryGrant.objects.filter(user=user, used_at=None).delete()
     code = printed_codes.new()
     origin = context.current()
