@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -86,7 +85,6 @@ class ApplicationViewSet(CrudViewSet):
         """Delete an application."""
         services.remove(row, expected=expected)
 
-    @action(methods=["post"], detail=True)
     def secret(self, request: Request, pk: str) -> Response:
         """Replace all secrets of an application by a new one. The others stop working at once."""
         application = self.get_object()
