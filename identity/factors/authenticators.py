@@ -24,6 +24,7 @@ from identity.factors import totp
 from identity.factors.errors import AlreadyEnrolled, EnrolmentExpired, TooManyFactors, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator
+from identity.users import row_locks
 from identity.users.models import User
 
 PURPOSE: Final = "users' authenticators"
@@ -108,7 +109,7 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
         TooManyFactors: the user has five.
 
     """
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    row_locks.lock(user)
     stored = list(Authenticator.objects.filter(user=user))
     if any(_decrypt_secret(authenticator) == secret for authenticator in stored):
         raise AlreadyEnrolled

@@ -1,7 +1,5 @@
 """Backup codes: single-use codes for users who cannot use their other factors."""
 
-import base64
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,15 +13,16 @@ from database.chains import Chain
 from database.clock import DatabaseNow
 from identity.core.errors import Invalid
 from identity.encryption import keyring
+from identity.factors import printed_codes
 from identity.factors.errors import WrongFactor
 from identity.factors.models import Authenticator, BackupCode, Passkey
+from identity.users import row_locks
 from identity.users.factor_bits import BACKUP_CODE
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 
 NUMBER: Final = 10
 FEW: Final = 2  # with this many left or fewer, the user is asked to make new ones
-_BYTES: Final = 10
 _PURPOSE: Final = "users' backup codes"
 
 
@@ -49,10 +48,10 @@ def renew(user: User) -> list[str]:
     if not (factors or 0) & ~BACKUP_CODE:
         raise NoOtherFactor
     BackupCode.objects.filter(user=user).delete()
-    codes = [base64.b32encode(secrets.token_bytes(_BYTES)).decode() for _ in range(NUMBER)]
+    codes = [printed_codes.new() for _ in range(NUMBER)]
     BackupCode.objects.bulk_create(BackupCode(user=user, digest=_digest(code)) for code in codes)
     log.record(Event.BACKUP_CODES_CREATE, user_id=user.pk, id=user.pk)
-    return ["-".join(code[start : start + 4] for start in range(0, len(code), 4)) for code in codes]
+    return [printed_codes.group(code) for code in codes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ class ValidCode:
     def _use(self) -> None:
         user = self.user
         # Lock order: the user's row first. With the last code, a trigger changes it.
-        list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+        row_locks.lock(user)
         if not BackupCode.objects.filter(pk=self.stored.pk, used_at=None).update(used_at=DatabaseNow()):
             raise WrongFactor
         left = count(user)
@@ -84,7 +83,7 @@ class ValidCode:
 
 def find_code(user: User, code: str) -> ValidCode | None:
     """Return a code if it is an unused backup code of the user. Spaces, dashes and case are ignored."""
-    typed = "".join(code.split()).replace("-", "").upper()
+    typed = printed_codes.normalize(code).upper()
     unused = BackupCode.objects.filter(user=user, used_at=None)
     matching = (row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE))
     return next((ValidCode(user, row) for row in matching), None)

@@ -10,6 +10,7 @@ from database import ids
 from identity.core.errors import ServiceError
 from identity.factors import remembered_grants
 from identity.factors.models import KnownBrowser
+from identity.users import row_locks
 from identity.users.models import User
 
 
@@ -37,7 +38,7 @@ def forget(user: User, browser_id: str) -> None:
 
     """
     pk: UUID | None = ids.parse(browser_id)
-    _lock(user)
+    row_locks.lock(user)
     if pk is None or not KnownBrowser.objects.filter(user=user, pk=pk).delete()[0]:
         raise NoSuchBrowser
     remembered_grants.end(user)
@@ -47,12 +48,8 @@ def forget(user: User, browser_id: str) -> None:
 @transaction.atomic
 def forget_all(user: User) -> None:
     """Forget all browsers of a user, both remembered and known ones."""
-    _lock(user)
+    row_locks.lock(user)
     count, _ = KnownBrowser.objects.filter(user=user).delete()
     remembered_grants.end(user)
     if count:
         log.record(Event.TRUSTED_DEVICE_DELETE, user_id=user.pk, id=user.pk, count=count)
-
-
-def _lock(user: User) -> None:
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))

@@ -25,6 +25,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.models import Passkey
 from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.submissions import used_once
+from identity.users import row_locks
 from identity.users.models import User
 
 MOST: Final = 20
@@ -110,7 +111,7 @@ def add(user: User, new: NewPasskey, *, name: str = "") -> Passkey:
 
     """
     spend(new.challenge)
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    row_locks.lock(user)
     if Passkey.objects.filter(credential_hash=hash_id(new.credential_id)).exists():
         raise AlreadyEnrolled
     if Passkey.objects.filter(user=user).count() >= MOST:

@@ -1,7 +1,5 @@
 """Recovery codes: an administrator lets a user who lost all factors set up a new one."""
 
-import base64
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,14 +12,15 @@ from audit.events import Event
 from database.chains import Chain
 from database.clock import DatabaseNow, seconds_ahead
 from identity.encryption import keyring
+from identity.factors import printed_codes
 from identity.factors.errors import WrongFactor
 from identity.factors.models import RecoveryGrant
+from identity.users import row_locks
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 
 DEFAULT_SECONDS: Final = 3_600
 MOST_SECONDS: Final = 86_400
-_BYTES: Final = 10
 _PURPOSE: Final = "users' recovery codes"
 
 
@@ -31,9 +30,9 @@ def issue(user: User, *, seconds: int = DEFAULT_SECONDS) -> tuple[str, datetime]
 
     The code is shown only this once.
     """
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    row_locks.lock(user)
     RecoveryGrant.objects.filter(user=user, used_at=None).delete()
-    code = base64.b32encode(secrets.token_bytes(_BYTES)).decode()
+    code = printed_codes.new()
     origin = context.current()
     made_by = str(origin.administrator_id or origin.application_id or "")
     grant = RecoveryGrant(user=user, made_by=made_by, expires_at=seconds_ahead(seconds))
@@ -43,7 +42,7 @@ def issue(user: User, *, seconds: int = DEFAULT_SECONDS) -> tuple[str, datetime]
     expires_at = grant.expires_at.isoformat()
     log.record(Event.USER_RECOVERY_CODE_ISSUE, user_id=user.pk, id=user.pk, expires_at=expires_at)
     notify(user, Notice.RECOVERY_CODE_MADE)
-    return "-".join(code[start : start + 4] for start in range(0, len(code), 4)), grant.expires_at
+    return printed_codes.group(code), grant.expires_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class ValidCode:
 
 def find_code(user: User, code: str) -> ValidCode | None:
     """Return a code if it is the recovery code of the user. Spaces, dashes and case are ignored."""
-    typed = "".join(code.split()).replace("-", "").upper()
+    typed = printed_codes.normalize(code).upper()
     unused = RecoveryGrant.objects.filter(user=user, used_at=None, expires_at__gt=DatabaseNow())
     matching = (row for row in unused if keyring.matches(typed, row.digest, purpose=_PURPOSE))
     return next((ValidCode(user, row) for row in matching), None)

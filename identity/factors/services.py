@@ -13,6 +13,7 @@ from identity.core.errors import ServiceError
 from identity.factors import forgetting, remembered_grants
 from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey, RecoveryGrant
+from identity.users import row_locks
 from identity.users.factor_bits import BACKUP_CODE
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -100,7 +101,7 @@ def remove(user: User, factor_id: UUID) -> FactorType:
         NoSuchFactor: the user has no factor with this id.
 
     """
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    row_locks.lock(user)
     user.refresh_from_db(fields=("factors",))
     found = next((factor for factor in get_factors(user) if factor.id == factor_id), None)
     if found is None:
@@ -130,7 +131,7 @@ def clear(user: User) -> None:
 @transaction.atomic
 def reset(user: User) -> None:
     """Remove all factors of a user, for an administrator. Sessions, codes and refresh families end."""
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    row_locks.lock(user)
     clear(user)
     RecoveryGrant.objects.filter(user=user).delete()
     User.objects.filter(pk=user.pk).update(

@@ -98,7 +98,21 @@ class UserOrganizations(ListMixin):
             raise NotFound("user not found")
 
 
-class MemberViewSet(TenantViewSet):
+class OfOrganization(TenantViewSet):
+    """Rows that belong to the organization in the path."""
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Return the rows of the organization in the path."""
+        return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
+
+    def require_parent(self) -> None:
+        """Raise ``NotFound`` if the organization does not exist."""
+        organization_id = ids.parse(self.kwargs["pk"])
+        if organization_id is None or not Organization.objects.filter(pk=organization_id).exists():
+            raise NotFound("organization not found")
+
+
+class MemberViewSet(OfOrganization):
     """The members of an organization."""
 
     model = Membership
@@ -118,19 +132,9 @@ class MemberViewSet(TenantViewSet):
         "is_admin",
     )
 
-    def get_queryset(self) -> QuerySet[Any]:
-        """Return the members of the organization in the path."""
-        return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
-
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int:
         """Return the stored number of members."""
         return row_counts.count_members(ids.parse(self.kwargs["pk"]))
-
-    def require_parent(self) -> None:
-        """Raise ``NotFound`` if the organization does not exist."""
-        organization_id = ids.parse(self.kwargs["pk"])
-        if organization_id is None or not Organization.objects.filter(pk=organization_id).exists():
-            raise NotFound("organization not found")
 
     def to_representation(self, row: Row) -> Row:
         """Return the user of a membership and the time of joining."""

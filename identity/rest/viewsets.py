@@ -45,7 +45,6 @@ class TenantViewSet(GenericViewSet[Any]):
     computed: ClassVar[Mapping[str, Any]] = {}
     filters: ClassVar[Mapping[str, Filter]] = {}
     resource_name: str
-    lookup_value_regex = "[^/]+"
 
     def get_queryset(self) -> QuerySet[Any]:
         """Return the model's rows, newest first."""

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -112,7 +111,6 @@ class UserViewSet(CrudViewSet):
         """Delete a user."""
         services.remove(row, expected=expected)
 
-    @action(methods=["patch"], detail=True)
     def password(self, request: Request, pk: str) -> Response:
         """Set the password of a user."""
         user = self.get_object()
@@ -123,7 +121,6 @@ class UserViewSet(CrudViewSet):
         )
         return Response(None)
 
-    @action(methods=["delete"], detail=True)
     def locks(self, request: Request, pk: str) -> Response:
         """End the locks of a user. Failed sign-ins so far no longer count, whichever identifier was typed."""
         user = self.get_object()
@@ -131,7 +128,6 @@ class UserViewSet(CrudViewSet):
         sign_in_locks.end(user)
         return Response(None)
 
-    @action(methods=["patch"], detail=True)
     def suspend(self, request: Request, pk: str) -> Response:
         """Suspend or unsuspend a user."""
         user = self.get_object()

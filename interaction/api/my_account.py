@@ -38,7 +38,7 @@ class OwnRows(UserRows):
 
         """
         super().initial(request, *args, **kwargs)
-        session = cookies.current_session(request._request)  # noqa: SLF001
+        session = cookies.current_session(request)
         if session is None:
             raise NotSignedIn
         self.session = session

@@ -36,11 +36,11 @@ class _OwnView(OwnRows):
 
     def browser(self, request: Request) -> str:
         """Return the hash of this browser's cookie."""
-        return cookies.get_browser(request._request)  # noqa: SLF001
+        return cookies.get_browser(request)
 
     def set_cookies(self, request: Request, response: Response, renewed: Renewed) -> Response:
         """Give the browser the new secret of its session."""
-        browser_cookies.set_renewed(request._request, response, renewed)  # noqa: SLF001
+        browser_cookies.set_renewed(request, response, renewed)
         return response
 
 

@@ -58,5 +58,5 @@ class VerifyPasskey(SecondFactorView):
             return respond_to_sign_in(request, result)
         url = reverse("pages:account-passkeys" if ceremony.is_registration else "pages:account-security")
         response = Response({"redirect_to": url})
-        browser_cookies.set_renewed(request._request, response, result)  # noqa: SLF001
+        browser_cookies.set_renewed(request, response, result)
         return response

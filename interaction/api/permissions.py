@@ -18,4 +18,4 @@ class SameOrigin(BasePermission):
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         """Return whether the request comes from the same origin or from no page at all."""
-        return same_origin.is_same_origin(request._request)  # noqa: SLF001
+        return same_origin.is_same_origin(request)

@@ -44,7 +44,7 @@ class SecondFactorView(InteractionView):
     def read(self, request: Request) -> tuple[dict[str, Any], Visit]:
         """Return the validated fields of the body, and the browser with its pending sign-in."""
         fields = self.read_body(request)
-        return fields, visits.find(request._request, fields.pop("interaction"), self.factor)  # noqa: SLF001
+        return fields, visits.find(request, fields.pop("interaction"), self.factor)
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
         """Return the response, which browsers do not store."""
@@ -64,7 +64,7 @@ class NextStep(SecondFactorView):
         """Get the next step of the sign-in."""
         query = InteractionSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        visit = visits.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
+        visit = visits.find(request, query.validated_data["interaction"])
         return Response(next_step.find_next(visit))
 
 
@@ -130,7 +130,7 @@ class SendFactorCode(SecondFactorView):
         """Send a code to the verified address of the account: for a sign-in, or for a confirmation."""
         fields, visit = self.read(request)
         # Responses are in English, but the message is for the user.
-        with translation.override(languages.get_journey_language(request._request, visit.pending)):  # noqa: SLF001
+        with translation.override(languages.get_journey_language(request, visit.pending)):
             seconds = steps.send_code(visit, factor=FactorType(fields["type"]))
         return Response({"expires_in": seconds})
 

@@ -52,7 +52,7 @@ class Experience(APIView):
         """Get the sign-in experience."""
         query = InteractionSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        pending_request = pending.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
+        pending_request = pending.find(request, query.validated_data["interaction"])
         must_reauthenticate = pending_request is not None and pending_request.must_reauthenticate
         social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
         current_experience = experience.current()
@@ -96,15 +96,15 @@ class InteractionView(APIView):
     def validate(self, request: Request) -> tuple[dict[str, Any], Pending | None]:
         """Return the validated fields of the body, and the pending request that it names."""
         fields = self.read_body(request)
-        return fields, pending.find(request._request, fields.pop("interaction"))  # noqa: SLF001
+        return fields, pending.find(request, fields.pop("interaction"))
 
     def browser(self, request: Request) -> str:
         """Return the hash of this browser's cookie; an empty string for a new browser."""
-        return cookies.get_browser(request._request)  # noqa: SLF001
+        return cookies.get_browser(request)
 
     def visit(self, request: Request, pending_request: Pending | None) -> Visit:
         """Return this browser, with its session and the pending request."""
-        return visits.of(request._request, pending_request)  # noqa: SLF001
+        return visits.of(request, pending_request)
 
 
 @hashes_password()
@@ -147,12 +147,12 @@ class SendCode(InteractionView):
         response = Response(headers={"Cache-Control": "no-store"})
         browser = self.browser(request) or cookies.new_browser(response)
         # Responses are in English, but the message is for the user.
-        with translation.override(languages.get_journey_language(request._request, pending_request)):  # noqa: SLF001
+        with translation.override(languages.get_journey_language(request, pending_request)):
             response.data = {
                 "expires_in": codes.send(
                     **_code_arguments(fields),
                     browser=browser,
-                    known=cookies.get_known_users(request._request),  # noqa: SLF001
+                    known=cookies.get_known_users(request),
                     captcha_token=fields["captcha_token"],
                 )
             }
@@ -212,7 +212,7 @@ def respond_to_sign_in(request: Request, result: Outcome) -> Response:
         response.data["next"] = next_step.describe(
             result.pending.user, result.need, result.redirect_to, may_remember=result.may_remember
         )
-    browser_cookies.set_outcome(request._request, response, result)  # noqa: SLF001
+    browser_cookies.set_outcome(request, response, result)
     return response
 
 

@@ -29,7 +29,7 @@ from management.administrators.forms import (
     get_proof,
     get_rights,
 )
-from management.administrators.models import Administrator, ProviderAccount
+from management.administrators.models import Administrator, ProviderAccount, parse_id
 from management.administrators.serializers import AdministratorWriteSerializer
 
 # The labels of columns: identity/operator_kit/labels.py
@@ -152,7 +152,7 @@ class AdministratorAdmin(Pages):
 
     def parse_id(self, text: str) -> int | None:
         """Return the id of a path, or None if it is not a whole number."""
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
+        return parse_id(text)
 
     def get_panels(self, request: Any, row: Administrator) -> list[Panel]:
         """Return the panels of the administrator's tenants and passkeys."""

@@ -25,6 +25,11 @@ from management.administrators import support_rights
 _FOR_SUPERUSERS: Final = {"administrator", "invitation", "tenant"}
 
 
+def parse_id(text: str) -> int | None:
+    """Return the id of an administrator from its text, or None if it is not a whole number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
+
+
 class AdministratorManager(BaseUserManager["Administrator"]):
     """Also used by Django's commands ``createsuperuser`` and ``changepassword``."""
 

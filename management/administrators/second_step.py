@@ -3,8 +3,6 @@
 An administrator who has set it up needs it wherever the password is asked for.
 """
 
-import base64
-import secrets
 import time
 from typing import Any, Final
 
@@ -18,7 +16,7 @@ from audit.events import Event
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.encryption import keyring
-from identity.factors import totp
+from identity.factors import printed_codes, totp
 from identity.limits import rules
 from identity.limits import services as limits
 from management.administrators.models import Administrator, RecoveryCode
@@ -26,7 +24,6 @@ from management.administrators.models import Administrator, RecoveryCode
 PURPOSE: Final = "administrators' second step"
 _CODES_PURPOSE: Final = "administrators' recovery codes"
 _CODES: Final = 10
-_CODE_BYTES: Final = 10
 
 
 class WrongCode(ServiceError):
@@ -104,7 +101,7 @@ def verify(administrator: Administrator, code: str) -> str:
         CodeLocked: there were too many wrong codes recently, from all addresses together.
 
     """
-    typed = "".join(code.split()).replace("-", "")
+    typed = printed_codes.normalize(code)
     with tenancy.using(tenancy.DEFAULT):
         lock = (rules.SECOND_STEP, str(administrator.pk))
         with limits.login_attempt(lock, failure=WrongCode, locked=CodeLocked):
@@ -194,9 +191,9 @@ def _save(administrator: Administrator, since: Any, sealed: str, step: int) -> N
 
 def _new_codes(administrator: Administrator) -> list[str]:
     administrator.recovery_codes.all().delete()
-    codes = [base64.b32encode(secrets.token_bytes(_CODE_BYTES)).decode() for _ in range(_CODES)]
+    codes = [printed_codes.new() for _ in range(_CODES)]
     RecoveryCode.objects.bulk_create(
         RecoveryCode(administrator=administrator, digest=keyring.digest(code, purpose=_CODES_PURPOSE))
         for code in codes
     )
-    return ["-".join(code[start : start + 4] for start in range(0, len(code), 4)) for code in codes]
+    return [printed_codes.group(code) for code in codes]

@@ -1,7 +1,6 @@
 """/administrators and /administrator-invitations, at the root."""
 
 from typing import Any, cast
-from uuid import UUID
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,7 +9,7 @@ from identity.rest.etags import expected_versions
 from identity.rest.pagination import EnvelopePagination
 from identity.rest.viewsets import CrudViewSet, ReadViewSet, Row
 from management.administrators import invitations, services
-from management.administrators.models import Administrator, Invitation
+from management.administrators.models import Administrator, Invitation, parse_id
 from management.administrators.serializers import (
     AdministratorWriteSerializer,
     InvitationSerializer,
@@ -18,7 +17,22 @@ from management.administrators.serializers import (
 )
 
 
-class AdministratorViewSet(CrudViewSet):
+class _WithTenants(ReadViewSet):
+    """Rows with the slugs of their tenants."""
+
+    def list(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Return a page."""
+        pages = cast("EnvelopePagination", self.paginator)
+        rows = services.with_tenants(pages.window(self.get_queryset(), request), *self.columns, "version")
+        return self.get_paginated_response([self.to_representation(row) for row in rows])
+
+    def row(self, pk: Any) -> Row | None:
+        """Return a row with the slugs of its tenants."""
+        found = services.with_tenants(self.get_queryset().filter(pk=pk), *self.columns, "version")
+        return found[0] if found else None
+
+
+class AdministratorViewSet(_WithTenants, CrudViewSet):
     """Administrators."""
 
     model = Administrator
@@ -28,18 +42,7 @@ class AdministratorViewSet(CrudViewSet):
 
     def parse_id(self, text: str) -> int | None:
         """Return the id of a path, or None if it is not a whole number."""
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
-
-    def list(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Return a page."""
-        pages = cast("EnvelopePagination", self.paginator)
-        rows = services.with_tenants(pages.window(self.get_queryset(), request), *self.columns, "version")
-        return self.get_paginated_response([self.to_representation(row) for row in rows])
-
-    def row(self, pk: int) -> Row | None:
-        """Return an administrator with the slugs of the administrator's tenants."""
-        found = services.with_tenants(self.get_queryset().filter(pk=pk), *self.columns, "version")
-        return found[0] if found else None
+        return parse_id(text)
 
     def perform_create(self, fields: Row) -> int:
         """Create an administrator."""
@@ -54,7 +57,7 @@ class AdministratorViewSet(CrudViewSet):
         services.remove(row, expected=expected)
 
 
-class InvitationViewSet(ReadViewSet):
+class InvitationViewSet(_WithTenants):
     """Invitations of administrators."""
 
     model = Invitation
@@ -67,17 +70,6 @@ class InvitationViewSet(ReadViewSet):
         "id", "email", "is_superuser", "role", "invited_by__username", "is_mailed", "expires_at",
         "created_at", "updated_at",
     )  # fmt: skip
-
-    def list(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Return a page."""
-        pages = cast("EnvelopePagination", self.paginator)
-        rows = services.with_tenants(pages.window(self.get_queryset(), request), *self.columns, "version")
-        return self.get_paginated_response([self.to_representation(row) for row in rows])
-
-    def row(self, pk: UUID) -> Row | None:
-        """Return an invitation with the slugs of its tenants."""
-        found = services.with_tenants(self.get_queryset().filter(pk=pk), *self.columns, "version")
-        return found[0] if found else None
 
     def to_representation(self, row: Row) -> Row:
         """Return an invitation with the username of its inviter."""

@@ -3,11 +3,11 @@
 from functools import partial
 from typing import Final
 
-from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from audit import context
+from identity.rest.bearer_authentication import BearerAuthentication
 from management.administrators import tokens
 from management.administrators.models import Administrator
 from management.api import permissions
@@ -20,34 +20,23 @@ _REFUSAL: Final = "the token is invalid or expired: sign in again"
 Caller = Administrator | ClientPrincipal
 
 
-class ManagementAuthentication(BaseAuthentication):
+class ManagementAuthentication(BearerAuthentication):
     """Bearer tokens of administrators (HS256) and of machine applications (ES256)."""
 
-    def authenticate(self, request: Request) -> tuple[Caller, None] | None:
-        """Return the caller of the token; None without an Authorization header.
+    def find_caller(self, token: str, request: Request) -> Caller:
+        """Return the caller of the token.
 
         Raises:
-            NotAuthenticated: the header has no token.
             AuthenticationFailed: the token is invalid.
             PermissionDenied: the token belongs to an end user.
 
         """
-        header = request.META.get("HTTP_AUTHORIZATION")
-        if header is None:
-            return None
-        scheme, _, token = header.partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise NotAuthenticated
-        caller = _caller(token.strip(), request)
+        caller = _caller(token, request)
         if isinstance(caller, Administrator):
             context.set_actor(administrator_id=caller.pk)
         else:
             context.set_actor(application_id=str(caller.application.pk))
-        return caller, None
-
-    def authenticate_header(self, request: Request) -> str:
-        """Return the challenge (RFC 6750 section 3)."""
-        return 'Bearer realm="gatehouse"'
+        return caller
 
 
 def _caller(token: str, request: Request) -> Caller:

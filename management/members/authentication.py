@@ -3,8 +3,7 @@
 from typing import Final
 
 from django.db.models import Exists
-from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -15,6 +14,7 @@ from identity.core import tenancy
 from identity.core.tenant_statements import uuid
 from identity.organizations.models import Organization
 from identity.resources import services as resources
+from identity.rest.bearer_authentication import BearerAuthentication
 from management.members.errors import OrganizationGone
 from oidc.applications import bindings
 from oidc.applications.models import Application
@@ -32,36 +32,25 @@ _IN_ORGANIZATION: Final = PrincipalQuery(
 )
 
 
-class MachineAuthentication(BaseAuthentication):
+class MachineAuthentication(BearerAuthentication):
     """Bearer tokens of client credentials."""
 
-    def authenticate(self, request: Request) -> tuple[ClientPrincipal, None] | None:
-        """Return the application of the token; None without an Authorization header.
+    def find_caller(self, token: str, request: Request) -> ClientPrincipal:
+        """Return the application of the token.
 
         Raises:
-            NotAuthenticated: the header has no token.
             AuthenticationFailed: the token is invalid.
             PermissionDenied: the token belongs to a user.
 
         """
-        header = request.META.get("HTTP_AUTHORIZATION")
-        if header is None:
-            return None
-        scheme, _, token = header.partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise NotAuthenticated
         try:
-            caller = client_principal.authenticate(token.strip(), _get_principal_query)
+            caller = client_principal.authenticate(token, _get_principal_query)
         except InvalidBearer as error:
             raise AuthenticationFailed(str(error)) from None
         except NotAClientToken:
             raise PermissionDenied("the token is not a machine-to-machine token") from None
         context.set_actor(application_id=str(caller.application.pk))
-        return caller, None
-
-    def authenticate_header(self, request: Request) -> str:
-        """Return the challenge (RFC 6750 section 3)."""
-        return 'Bearer realm="gatehouse"'
+        return caller
 
 
 class ManagesMembers(BasePermission):

@@ -23,7 +23,7 @@ class OpenDocument(ABC, APIView):
 
     def get(self, request: Request) -> HttpResponse:
         """Return the document, or 304 if the client has this version."""
-        return _cacheable(request._request, self.bytes(), self.content_type)  # noqa: SLF001
+        return _cacheable(request, self.bytes(), self.content_type)
 
     @abstractmethod
     def bytes(self) -> bytes:

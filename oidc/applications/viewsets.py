@@ -3,16 +3,13 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
-from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from database import ids
 from identity.core import branding
-from identity.organizations.models import Organization
 from identity.organizations.serializers import NamedSerializer
+from identity.organizations.viewsets import OfOrganization
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.etags import check_unversioned, expected_versions
 from identity.rest.serializers import IdsSerializer
@@ -86,7 +83,6 @@ class ApplicationViewSet(CrudViewSet):
         """Delete an application."""
         services.remove(row, expected=expected)
 
-    @action(methods=["post"], detail=True)
     def secret(self, request: Request, pk: str) -> Response:
         """Replace all secrets of an application by a new one. The others stop working at once."""
         application = self.get_object()
@@ -151,7 +147,7 @@ class RoleApplications(AssignmentView):
     serializer_class = OrganizationApplicationSerializer
 
 
-class OrganizationApplicationViewSet(TenantViewSet):
+class OrganizationApplicationViewSet(OfOrganization):
     """The applications bound to an organization."""
 
     model = OrganizationApplication
@@ -160,21 +156,6 @@ class OrganizationApplicationViewSet(TenantViewSet):
     request_serializers = {"create": IdsSerializer(ids_field="application_ids")}
     response_serializers = {"create": None}
     columns = tuple(f"application__{name}" for name in _BRIEF)
-
-    def get_queryset(self) -> QuerySet[Any]:
-        """Return the bindings of the organization of the path."""
-        return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
-
-    def require_parent(self) -> None:
-        """Check that the organization of the path exists.
-
-        Raises:
-            NotFound: it does not.
-
-        """
-        organization = ids.parse(self.kwargs["pk"])
-        if organization is None or not Organization.objects.filter(pk=organization).exists():
-            raise NotFound("organization not found")
 
     def to_representation(self, row: Row) -> Row:
         """Return the application of a binding."""

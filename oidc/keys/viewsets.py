@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 from rest_framework import serializers
-from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -98,7 +97,6 @@ class SigningKeyViewSet(TenantViewSet):
         services.remove(key)
         return Response(None)
 
-    @action(methods=["post"], detail=False)
     def prepare(self, request: Request) -> Response:
         """Publish the next key of an algorithm.
 
@@ -106,7 +104,6 @@ class SigningKeyViewSet(TenantViewSet):
         """
         return Response(_to_row(services.prepare(_get_algorithm(request))))
 
-    @action(methods=["post"], detail=False)
     def rotate(self, request: Request) -> Response:
         """Rotate the keys of an algorithm: activate the next key, or a new one if none was published.
 
@@ -115,7 +112,6 @@ class SigningKeyViewSet(TenantViewSet):
         """
         return Response(_to_row(services.rotate(_get_algorithm(request))))
 
-    @action(methods=["post"], detail=False)
     def retire(self, request: Request) -> Response:
         """Retire an algorithm: its active key becomes previous, and no key takes its place.
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
 
 from oidc.applications.models import Application
 
@@ -37,7 +38,7 @@ def cross_origin(methods: str, *, allows_credentials: bool = False) -> Callable[
                     response["Access-Control-Allow-Methods"] = methods
                     response["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
                     response["Access-Control-Max-Age"] = "600"
-            response["Vary"] = "Origin"
+            patch_vary_headers(response, ("Origin",))
             return response
 
         return wrapped

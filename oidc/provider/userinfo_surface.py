@@ -17,7 +17,7 @@ from oidc.provider.errors import InsufficientScope
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})
 REFUSAL: Final = "gatehouse.refusal"  # no header has this key
-# ``cross_origin`` sets ``Vary`` in the responses of the view, too.
+# ``cross_origin`` adds the same ``Vary`` to the responses of the view.
 _JSON: Final = {
     "Content-Type": "application/json",
     "Cache-Control": "no-store",

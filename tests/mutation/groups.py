@@ -57,6 +57,7 @@ GROUPS: Final = {
     "permissions": (
         (
             "management/api/permissions.py",
+            "identity/rest/bearer_authentication.py",
             "management/api/authentication.py",
             "management/administrators/support_rights.py",
             "oidc/provider/client_principal.py",

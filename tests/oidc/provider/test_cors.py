@@ -53,6 +53,15 @@ def test_a_preflight_request_is_answered_without_the_view(acme):
     assert allowed(response) == {"Access-Control-Allow-Origin": ORIGIN} | FOR_PREFLIGHTS
 
 
+def test_a_response_keeps_what_else_it_depends_on(acme):
+    view = cross_origin("GET")(lambda _: HttpResponse(headers={"Vary": "Accept-Language"}))
+
+    with acme.active():
+        response = view(RequestFactory().get("/"))
+
+    assert response["Vary"] == "Accept-Language, Origin"
+
+
 @pytest.mark.parametrize("method", ["GET", "OPTIONS"])
 def test_credentials_are_allowed_where_the_view_says_so(acme, method):
     assert answer(acme, method, ORIGIN, allows_credentials=True)[CREDENTIALS] == "true"

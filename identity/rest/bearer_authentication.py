@@ -1,0 +1,35 @@
+"""Authentication by bearer token (RFC 6750)."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.request import Request
+
+
+class BearerAuthentication(ABC, BaseAuthentication):
+    """Authenticates the caller that a bearer token names."""
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        """Return the caller of the token, or None without an ``Authorization`` header.
+
+        Raises:
+            NotAuthenticated: the header has no bearer token.
+
+        """
+        header = request.META.get("HTTP_AUTHORIZATION")
+        if header is None:
+            return None
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise NotAuthenticated
+        return self.find_caller(token.strip(), request), None
+
+    @abstractmethod
+    def find_caller(self, token: str, request: Request) -> Any:
+        """Return the caller of a token. Subclasses raise the refusal of an invalid one."""
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return the ``WWW-Authenticate`` challenge (RFC 6750 section 3)."""
+        return 'Bearer realm="gatehouse"'
