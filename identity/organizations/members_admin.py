@@ -34,7 +34,8 @@ class OrganizationFilter(admin.SimpleListFilter):
         # Without choices, Django would not apply the filter.
         if (value := self.value()) is None:
             return []
-        chosen = Organization.objects.filter(pk=ids.parse(value)).first()
+        pk = ids.parse(value)
+        chosen = Organization.objects.filter(pk=pk).first() if pk else None
         return [(value, chosen.name if chosen else value)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
