@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext
 
+from identity.http.responses import allow_framing
 from management.site import chosen_tenant
 
 FIELD: Final = "drawn_for"
@@ -30,6 +31,6 @@ def refusal(request: HttpRequest) -> HttpResponse:
     }  # fmt: skip
     if request.path.partition("/preview/")[1]:
         response = render(request, "admin/preview_of_other_tenant.html", context, status=409)
-        response.framed = True  # type: ignore[attr-defined]
+        allow_framing(response)
         return response
     return render(request, "admin/other_tenant.html", {**site.each_context(request), **context}, status=409)

@@ -14,7 +14,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
-from identity.http.responses import allow_form_targets, redirect
+from identity.http.responses import allow_form_targets, allow_widget, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -101,7 +101,7 @@ def render_page(
         language.remember(response, chosen)
     allow_form_targets(response, pending.form_targets if pending else ())
     if current_captcha:
-        response.widget_sources = current_captcha.provider.widget.sources  # type: ignore[attr-defined]
+        allow_widget(response, current_captcha.provider.widget.sources)
     return response
 
 
