@@ -24,6 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from audit import context
 from database import availability
 from identity.http.error_page import error_page
+from identity.http.responses import add_headers
 from identity.tenants.models import Tenant
 from identity.users import passwords
 from interaction.experience.models import SignInExperience
@@ -209,9 +210,7 @@ def overloaded(request: HttpRequest) -> HttpResponse:
         page = page.replace(_TENANT_PLACEHOLDER, get_script_prefix())
         response = HttpResponse(page, status=refusal.status)
         response["Cache-Control"] = "no-store"
-    for name, value in refusal.headers.items():
-        response[name] = value
-    return response
+    return add_headers(response, refusal.headers)
 
 
 @cache

@@ -1,6 +1,6 @@
 """Responses that several pages share, and what a response tells the middleware of the security headers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -21,6 +21,13 @@ def redirect(location: str) -> HttpResponse:
     response = HttpResponse(status=303)
     response["Location"] = location
     response["Cache-Control"] = "no-store"
+    return response
+
+
+def add_headers(response: HttpResponse, headers: Mapping[str, str]) -> HttpResponse:
+    """Add headers, such as those of an error, to a response, and return the response."""
+    for name, value in headers.items():
+        response[name] = value
     return response
 
 

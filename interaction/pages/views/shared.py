@@ -136,13 +136,6 @@ def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
     ]
 
 
-def add_error_headers(response: HttpResponse, error: ServiceError) -> HttpResponse:
-    """Add the headers of an error to its page."""
-    for name, value in error.headers.items():
-        response[name] = value
-    return response
-
-
 def add_error(
     form: Form, error: ServiceError, field: str | None = None, *, is_recovery: bool = False
 ) -> None:
