@@ -17,10 +17,10 @@ from django.utils.translation import get_language, override
 
 from audit import context
 from identity.core import tenancy
+from identity.http.areas import is_of_site
 from identity.http.languages import name_language
 from management.administrators import languages, time_zones
 from management.site import chosen_tenant, idle_sessions, passkey_session, provider_session, two_step
-from management.site.paths import is_of_site
 
 
 class _SiteOnly(MiddlewareMixin):
@@ -28,7 +28,7 @@ class _SiteOnly(MiddlewareMixin):
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve the request."""
-        if is_of_site(request):
+        if is_of_site(request.path_info):
             return super().__call__(request)  # type: ignore[return-value]
         return self.get_response(request)  # type: ignore[return-value]
 
@@ -63,7 +63,7 @@ class OperatorMiddleware:
             BadRequest: the query string holds a NUL, which PostgreSQL refuses.
 
         """
-        if not is_of_site(request):
+        if not is_of_site(request.path_info):
             return self.get_response(request)
         response = self._serve(request)
         if request.method == "POST" and response.status_code == HTTPStatus.FOUND:
