@@ -7,11 +7,11 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from config import errors
+from identity.http import areas
 
 WITHOUT_TOKEN: Final = 64 * 1024  # bytes; small, because anyone can send such a body
 _API: Final = "/api/v1/"  # needs a token
 _PROTOCOL: Final = "/oidc/"  # forms with few fields, each of limited length
-_SITE: Final = "/admin/"  # needs a session
 _OWN_CHECK: Final = (_API, _PROTOCOL)
 
 
@@ -37,7 +37,7 @@ def limit(request: HttpRequest, path: str) -> int:
     """Return the maximum size in bytes of a body sent to a path below the tenant."""
     if path.startswith((_API, _PROTOCOL)):
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE  # the API checks the token before it reads the body
-    if path.startswith(_SITE) and settings.SESSION_COOKIE_NAME in request.COOKIES:
+    if areas.is_of_site(path) and settings.SESSION_COOKIE_NAME in request.COOKIES:
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     return WITHOUT_TOKEN
 

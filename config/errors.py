@@ -23,7 +23,9 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import context
 from database import availability
+from identity.http import areas
 from identity.http.error_page import error_page
+from identity.http.responses import add_headers
 from identity.tenants.models import Tenant
 from identity.users import passwords
 from interaction.experience.models import SignInExperience
@@ -31,13 +33,6 @@ from management.api.envelope import plain_refusal
 from oidc.provider.error_responses import oauth_error
 
 _logger: Final = logging.getLogger(__name__)
-_OAUTH: Final = (
-    "/oidc/token",
-    "/oidc/revoke",
-    "/oidc/userinfo",
-    "/.well-known/",
-    "/oidc/.well-known/",
-)
 _LONGEST_MESSAGE: Final = 250  # characters
 _RETRY_AFTER: Final = "2"  # seconds
 # Python's messages of RuntimeError: the process ends, or the system has no thread left.
@@ -60,10 +55,10 @@ class _ErrorResponse:
     ) -> HttpResponse:
         """Return the response in the format of the path. The message can contain ``values``."""
         title = str(self.title)
-        if request.path_info.startswith("/api/"):
+        if request.path_info.startswith(areas.API):
             is_unknown = isinstance(exception, Resolver404)
             return plain_refusal(self.status, _no_endpoint(request) if is_unknown else title.lower())
-        if request.path_info.startswith(_OAUTH):
+        if request.path_info.startswith(areas.OAUTH):
             return oauth_error(self.error_code, f"{title}.", status=self.status)
         message, next_step = str(self.message), str(self.next_step)
         if values:
@@ -131,7 +126,7 @@ _database_unavailable: Final = _ErrorResponse(
 
 def bad_request(request: HttpRequest, exception: object = None) -> HttpResponse:
     """Return 400. The page for a form of the operators' site with too many fields says so."""
-    if isinstance(exception, TooManyFieldsSent) and request.path_info.startswith("/admin/"):
+    if isinstance(exception, TooManyFieldsSent) and areas.is_of_site(request.path_info):
         return _TOO_MANY_FIELDS(request, most=str(settings.DATA_UPLOAD_MAX_NUMBER_FIELDS))
     return _bad_request(request, exception)
 
@@ -176,9 +171,9 @@ def _is_temporary(failure: BaseException | None) -> bool:
 def too_large(request: HttpRequest, limit: int) -> HttpResponse:
     """Return 413 for a body that is larger than the limit of its path."""
     size = f"{limit // 1024} KiB"
-    if request.path_info.startswith("/api/"):
+    if request.path_info.startswith(areas.API):
         return plain_refusal(_too_large.status, f"the body is larger than {size}")
-    if request.path_info.startswith("/admin/"):
+    if areas.is_of_site(request.path_info):
         return _too_large_for_site(request, size)
     return _too_large(request, size=size)
 
@@ -201,7 +196,7 @@ def overloaded(request: HttpRequest) -> HttpResponse:
     and the tenant has not been looked up yet.
     """
     refusal = passwords.Busy()
-    if request.path_info.startswith("/api/"):
+    if request.path_info.startswith(areas.API):
         response = plain_refusal(refusal.status, refusal.message)
     else:
         page, cached_id = _render_overloaded(get_language())
@@ -209,9 +204,7 @@ def overloaded(request: HttpRequest) -> HttpResponse:
         page = page.replace(_TENANT_PLACEHOLDER, get_script_prefix())
         response = HttpResponse(page, status=refusal.status)
         response["Cache-Control"] = "no-store"
-    for name, value in refusal.headers.items():
-        response[name] = value
-    return response
+    return add_headers(response, refusal.headers)
 
 
 @cache

@@ -55,7 +55,9 @@ def complete(answer: Answer, request_id: str) -> Answer:
 
 
 class SecurityHeadersMiddleware:
-    """Adds the headers to every response of Django. A view can set attributes of its response to allow more.
+    """Adds the headers to every response of Django. Attributes of the response change them.
+
+    Views set the attributes with the functions of ``identity.http.responses``.
 
     - ``form_targets``: other origins to which forms of the page may redirect
     - ``only_form_target``: the only address to which forms of the page may be sent

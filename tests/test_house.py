@@ -191,6 +191,19 @@ def test_views_open_no_transaction_and_catch_errors_only_where_said():
     assert [place for place in _CATCHING if not any(name.startswith(place) for name in catching)] == []
 
 
+# ── The doctor ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_finding_of_the_doctor_is_in_a_test():
+    # config/settings names findings of Django.
+    product = [path.read_text() for path in product_files() if "settings" not in path.parts]
+    ids = {id_ for code in product for id_ in re.findall(r'"([a-z_]+\.[EWI]\d{3})"', code)}
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("*.py"))
+
+    assert len(ids) > 50
+    assert {id_ for id_ in ids if id_ not in tests} == set()
+
+
 # ── Libraries ───────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,6 +1,6 @@
-"""Responses that several pages share: redirects, and the page for an expired sign-in."""
+"""Responses that several pages share, and what a response tells the middleware of the security headers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -24,6 +24,13 @@ def redirect(location: str) -> HttpResponse:
     return response
 
 
+def add_headers(response: HttpResponse, headers: Mapping[str, str]) -> HttpResponse:
+    """Add headers, such as those of an error, to a response, and return the response."""
+    for name, value in headers.items():
+        response[name] = value
+    return response
+
+
 def allow_form_targets(response: HttpResponse, targets: tuple[str, ...]) -> None:
     """Allow the page's forms to redirect to these origins besides https (CSP ``form-action``)."""
     response.form_targets = targets  # type: ignore[attr-defined]  # config.headers reads it
@@ -32,6 +39,31 @@ def allow_form_targets(response: HttpResponse, targets: tuple[str, ...]) -> None
 def allow_only_form_target(response: HttpResponse, source: str) -> None:
     """Allow the page's forms to lead to this source only (CSP ``form-action``)."""
     response.only_form_target = source  # type: ignore[attr-defined]  # config.headers reads it
+
+
+def allow_frames(response: HttpResponse) -> None:
+    """Let the page frame pages of this installation."""
+    response.frames = True  # type: ignore[attr-defined]  # config.headers reads it
+
+
+def allow_framing(response: HttpResponse) -> None:
+    """Let pages of this installation frame the page. Then no script of the page runs, and no form is sent."""
+    response.framed = True  # type: ignore[attr-defined]  # config.headers reads it
+
+
+def allow_style_sheets(response: HttpResponse, texts: Sequence[str]) -> None:
+    """Let the page have these inline style sheets and no other, not even from this installation."""
+    response.style_sheets = texts  # type: ignore[attr-defined]  # config.headers reads it
+
+
+def allow_widget(response: HttpResponse, sources: Sequence[str]) -> None:
+    """Let the page have the scripts, styles and frames of a CAPTCHA, which come from these origins."""
+    response.widget_sources = sources  # type: ignore[attr-defined]  # config.headers reads it
+
+
+def sandbox(response: HttpResponse) -> None:
+    """Forbid scripts and forms in a response that is no page, if a browser opens it as one."""
+    response.sandboxed = True  # type: ignore[attr-defined]  # config.headers reads it
 
 
 def expired_sign_in(request: HttpRequest, link: Link | None = None) -> HttpResponse:

@@ -1,10 +1,10 @@
 """Uploaded files: only the operators' site takes them, in memory."""
 
-from typing import Any, Final
+from typing import Any
 
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 
-SITE: Final = "/admin/"
+from identity.http import areas
 
 
 class SiteUploads(MemoryFileUploadHandler):
@@ -13,4 +13,4 @@ class SiteUploads(MemoryFileUploadHandler):
     def handle_raw_input(self, *args: Any, **options: Any) -> Any:
         super().handle_raw_input(*args, **options)
         path = self.request.path_info if self.request else ""
-        self.activated = self.activated and path.startswith(SITE)
+        self.activated = self.activated and areas.is_of_site(path)

@@ -18,6 +18,7 @@ from identity.operator_kit.timestamps import format_time
 Column = str | Callable[[Any], Any]
 _VERIFIED: Final = "_verified"
 DETAILS: Final = gettext_lazy("Details")
+COPIED: Final = frozenset({"id", "client_id", "redirect_uri", "issuer"})  # fields with a copy button
 _RECORD: Final = ("created_at", "updated_at", "id")
 
 

@@ -27,12 +27,12 @@ from identity.submissions import shown_once
 from identity.submissions.shown_once import Viewer
 
 FIELD: Final = "keeps"
+TENANT_FIELD: Final = "drawn_for"  # in templates/admin/form_tenant.html: the tenant of the form
 PARAMETER: Final = "kept"
 SESSION_KEY: Final = "ended"
 _PAGE: Final = "input of a form"
 _LIFETIME: Final = timedelta(minutes=15)
 _MAX_BYTES: Final = 64 * 1024
-_TENANT: Final = "drawn_for"
 # Fields that a form has besides those of its class: the version of the row, and whether it is in a card.
 _HIDDEN: Final = ("version", in_place.MARK)
 _SECRET: Final = {"off", "one-time-code", "new-password", "current-password"}  # values of ``autocomplete``
@@ -64,7 +64,7 @@ def keep(request: HttpRequest) -> str | None:
         return None
     names = {*request.POST[FIELD].split(), *_HIDDEN}
     fields = {name: request.POST.getlist(name) for name in sorted(names) if name in request.POST}
-    content = {"path": request.path, "tenant": request.POST.get(_TENANT, ""), "fields": fields}
+    content = {"path": request.path, "tenant": request.POST.get(TENANT_FIELD, ""), "fields": fields}
     if len(orjson.dumps(content)) > _MAX_BYTES:
         return None
     kept_id = shown_once.replace(_get_viewer(ended), _PAGE, content, lifetime=_LIFETIME)

@@ -6,7 +6,7 @@ Django's forms save nothing here: all fields are read-only, and the permissions 
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from django.contrib.admin import AdminSite, ModelAdmin, ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -21,6 +21,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 
 from database import ids
+from identity.http.responses import allow_frames
 from identity.operator_kit import bulk, columns, extensions, in_place, lists, routes
 from identity.operator_kit.catalogue import OperationCatalogue
 from identity.operator_kit.operations import Operation
@@ -29,8 +30,6 @@ from identity.operator_kit.previewer import Previewer
 from identity.operator_kit.runner import OperationRunner
 from identity.operator_kit.tabs import build_tabs
 from identity.operator_kit.texts import Text
-
-_COPIED: Final = frozenset({"id", "client_id", "redirect_uri", "issuer"})  # fields with a copy button
 
 
 class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
@@ -202,9 +201,10 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         """Return the page of a row, with an open form of a card or without one."""
         context = {**self.admin_site.each_context(request), **self._build_context(request, row, opened)}
         status = opened["status"] if opened else 200
-        response: Any = TemplateResponse(request, self.change_form_template, context, status=status)
-        response.frames = bool(context["previews"])  # read by the middleware of the security headers
-        return response  # type: ignore[no-any-return]
+        response = TemplateResponse(request, self.change_form_template, context, status=status)
+        if context["previews"]:
+            allow_frames(response)
+        return response
 
     def _build_context(self, request: HttpRequest, row: Any, opened: dict[str, Any] | None) -> dict[str, Any]:
         """Return the template context of the page of a row, without that of every page."""
@@ -222,7 +222,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             "editors": [operation for operation, _ in operations if operation.edits],
             "opened": opened,
             "row_link": routes.row_url(row),
-            "copied": _COPIED,
+            "copied": columns.COPIED,
             "previews": (opened or {}).get("previews") or self.previewer.get_links(previewed, row),
             "panels": self.get_panels(request, row),
             "cards": extensions.build_cards(self.model, row, operations),

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from rest_framework.exceptions import ValidationError
 
 from identity.core.errors import ServiceError
+from identity.http.responses import allow_framing
 from identity.operator_kit import extensions, form_errors, routes
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.texts import Text
@@ -41,7 +42,7 @@ class Previewer:
             raise Http404
         values = request.POST if request.method == "POST" else dict(operation.initial(row))
         form = operation.get_form_class(row)(values, request.FILES)
-        response: Any = None
+        response: HttpResponse | None = None
         status = 400
         if form.is_valid():
             try:
@@ -52,8 +53,8 @@ class Previewer:
         if response is None:
             response = render(request, "admin/preview_errors.html", {"form": form}, status=status)
         response["Cache-Control"] = "no-store"
-        response.framed = True  # read by the middleware of the security headers
-        return response  # type: ignore[no-any-return]
+        allow_framing(response)
+        return response
 
 
 def _get_previews(operation: Operation) -> list[extensions.Preview]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from identity.core import impacts
 from identity.core.text_lists import join
 from identity.operator_kit import crud
+from identity.operator_kit.name_form import NameForm
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
@@ -30,6 +31,7 @@ from identity.organizations.serializers import (
     OrganizationSerializer,
 )
 from identity.resources.forms import ScopesForm
+from identity.users.user_lines_form import UserLinesForm
 
 # The labels of columns, which ``get_label`` builds from their names.
 _LABELS: Final = (gettext_noop("Logo URL"), gettext_noop("MFA required"))
@@ -57,7 +59,7 @@ class OrganizationAdmin(Pages):
         ),
         Operation(
             "add-members", _("Add members"), _("If one user cannot be added, none is."),
-            admin_actions.add_members, form=forms.NewMembersForm, sentence=_("Add members to {name}"),
+            admin_actions.add_members, form=UserLinesForm, sentence=_("Add members to {name}"),
         ),
         Operation(
             "delete", _("Delete organization"),
@@ -116,8 +118,8 @@ class OrganizationRoleAdmin(Pages):
         Operation(
             "change", _("Edit organization role"),
             _("Organization tokens contain this name, so applications may depend on it."),
-            partial(crud.change, OrganizationRoleSerializer), form=forms.NameForm,
-            initial=admin_actions.initial_values(forms.NameForm), edits=_("Details"),
+            partial(crud.change, OrganizationRoleSerializer), form=NameForm,
+            initial=admin_actions.initial_values(NameForm), edits=_("Details"),
         ),
         Operation(
             "permissions", _("Choose permissions"),
@@ -173,8 +175,8 @@ class OrganizationPermissionAdmin(Pages):
         Operation(
             "change", _("Edit organization permission"),
             _("Organization tokens contain the name as a scope, so applications may depend on it."),
-            partial(crud.change, OrganizationPermissionSerializer), form=forms.NameForm,
-            initial=admin_actions.initial_values(forms.NameForm), edits=_("Details"),
+            partial(crud.change, OrganizationPermissionSerializer), form=NameForm,
+            initial=admin_actions.initial_values(NameForm), edits=_("Details"),
         ),
         Operation(
             "delete", _("Delete organization permission"), _("Removes the permission from all roles."),
@@ -184,6 +186,6 @@ class OrganizationPermissionAdmin(Pages):
             "create", _("Create organization permission"),
             _("Members have the permission once one of their roles has it."),
             partial(crud.create, OrganizationPermission, OrganizationPermissionSerializer),
-            form=forms.NameForm, needs_row=False,
+            form=NameForm, needs_row=False,
         ),
     )  # fmt: skip

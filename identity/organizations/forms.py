@@ -1,21 +1,11 @@
 """Forms of organizations on the operators' site."""
 
 from django import forms
-from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.json_field import JSONField
+from identity.operator_kit.name_form import NameForm
 from identity.organizations.models import OrganizationPermission, OrganizationRole
-from identity.users.user_lines import MAX_USERS
-
-_LONG = forms.Textarea({"rows": 2})
-
-
-class NameForm(forms.Form):
-    """Name and description."""
-
-    name = forms.CharField(label=_("Name"), max_length=256)
-    description = forms.CharField(label=_("Description"), required=False, max_length=1024, widget=_LONG)
 
 
 class OrganizationForm(NameForm):
@@ -52,17 +42,6 @@ class NewRoleForm(NameForm):
     )
 
     field_order = ("name", "type", "description")
-
-
-class NewMembersForm(forms.Form):
-    """New members."""
-
-    user_ids = forms.CharField(
-        label=_("Users"), max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
-        help_text=format_lazy(
-            _("One username, email, phone or ID per line, at most {most}."), most=MAX_USERS
-        ),
-    )  # fmt: skip
 
 
 class MemberForm(forms.Form):

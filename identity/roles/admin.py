@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from identity.core import impacts
 from identity.operator_kit import crud
 from identity.operator_kit.extensions import register_operations, register_panels
+from identity.operator_kit.name_form import NameForm
 from identity.operator_kit.operations import Operation, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
@@ -23,15 +24,6 @@ from identity.users.models import User
 
 # The labels of columns, which ``get_label`` builds from their names.
 _LABELS: Final = (gettext_noop("Protected"),)
-
-
-class NameForm(forms.Form):
-    """The name and description of a role."""
-
-    name = forms.CharField(label=_("Name"), max_length=256)
-    description = forms.CharField(
-        label=_("Description"), required=False, max_length=1024, widget=forms.Textarea({"rows": 2})
-    )
 
 
 class NewRoleForm(NameForm):

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from django import forms
-from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -12,18 +10,8 @@ from identity.core.records import Gone
 from identity.operator_kit.operations import Operation, Submission
 from identity.roles import services
 from identity.roles.models import Role
-from identity.users.user_lines import MAX_USERS, find_user_ids
-
-
-class UsersForm(forms.Form):
-    """Several users."""
-
-    user_ids = forms.CharField(
-        label=_("Users"), max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
-        help_text=format_lazy(
-            _("One username, email, phone or ID per line, at most {most}."), most=MAX_USERS
-        ),
-    )  # fmt: skip
+from identity.users.user_lines import find_user_ids
+from identity.users.user_lines_form import UserLinesForm
 
 
 def _add(submission: Submission) -> str:
@@ -55,11 +43,11 @@ OPERATIONS: Final = (
         "add-users", _("Add users"),
         _("Gives the role to users. If one of them is unknown, nobody gets it. Issued tokens stay as they "
           "are."),
-        _add, form=UsersForm, is_possible=_is_for_users,
+        _add, form=UserLinesForm, is_possible=_is_for_users,
     ),
     Operation(
         "remove-users", _("Remove users"),
         _("Removes the role from users. Issued tokens stay as they are."),
-        _remove, form=UsersForm, is_possible=_is_for_users, is_destructive=True,
+        _remove, form=UserLinesForm, is_possible=_is_for_users, is_destructive=True,
     ),
 )  # fmt: skip

@@ -1,6 +1,5 @@
 """The keys of OpenID providers, and the choice of the key that must have signed an ID token."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +14,7 @@ from joserfc.jwt import Token
 
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.outbound import web
+from interaction.connectors.time_window import get_time_window
 
 # Only asymmetric signatures, each with the ``kty`` and the curve of its keys (RFC 7518 section 3.1).
 _KINDS: Final[Mapping[object, tuple[str, str | None]]] = {
@@ -65,13 +65,13 @@ def verify(token: str, url: str) -> Token:
         raise ProviderError(
             gettext_noop("the provider's ID token is not signed as it must be"), Reason.SIGNATURE
         )
-    kept = _fetch_keys(url, _time_window(_KEPT_SECONDS))
+    kept = _fetch_keys(url, get_time_window(_KEPT_SECONDS))
     try:
         return _decode(token, headers, kept)
     except ProviderError as error:
         if error.reason not in _REFETCH_REASONS:
             raise
-    return _decode(token, headers, _fetch_keys(url, _time_window(_REFETCH_SECONDS)))
+    return _decode(token, headers, _fetch_keys(url, get_time_window(_REFETCH_SECONDS)))
 
 
 def _decode(token: str, headers: Mapping[str, Any], keys: _Keys) -> Token:
@@ -117,8 +117,3 @@ def _fetch_keys(url: str, window: tuple[int, int]) -> _Keys:
         if isinstance(key, RSAKey | ECKey):
             usable.append(_PublishedKey(members, key))
     return tuple(usable)
-
-
-def _time_window(seconds: int) -> tuple[int, int]:
-    """Return a cache key that changes after this number of seconds."""
-    return seconds, int(time.monotonic() // seconds)

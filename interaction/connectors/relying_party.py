@@ -22,6 +22,7 @@ from interaction.connectors import provider_keys
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.providers import oauth
 from interaction.connectors.providers.base import Config, Endpoints, SocialProvider, TokenResponse
+from interaction.connectors.time_window import get_time_window
 
 _SKEW_SECONDS: Final = 60
 _CACHE_SECONDS: Final = 300
@@ -52,7 +53,7 @@ def get_endpoints(provider: SocialProvider, config: Config) -> Endpoints:
 
     """
     destinations = tuple((field.name, config[field.name]) for field in provider.fields if field.destination)
-    window = _time_window(_CACHE_SECONDS)
+    window = get_time_window(_CACHE_SECONDS)
     return _endpoints(provider, destinations, window)  # type: ignore[arg-type]  # hashable by identity
 
 
@@ -195,8 +196,3 @@ def _get_reason(error: ClaimError) -> Reason:
             return Reason.MISSING_CLAIM
         case _:
             return _REASONS.get(error.claim, Reason.ANSWER)
-
-
-def _time_window(seconds: int) -> tuple[int, int]:
-    """Return a cache key that changes after this number of seconds."""
-    return seconds, int(time.monotonic() // seconds)

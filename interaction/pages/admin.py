@@ -18,6 +18,7 @@ from django.utils.translation import gettext_noop
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
+from identity.http.responses import allow_style_sheets
 from identity.operator_kit.extensions import Preview, register_previews
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
@@ -97,7 +98,7 @@ def _render_html(draft: drafts.Email) -> HttpResponse:
         return _render_text(draft)
     text = _move_styles(message.html)
     response = HttpResponse(text)
-    response.style_sheets = _SHEET.findall(text)  # type: ignore[attr-defined]
+    allow_style_sheets(response, _SHEET.findall(text))
     return response
 
 

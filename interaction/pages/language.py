@@ -8,18 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import translation
 
+from identity.http import areas
 from identity.http.languages import find_accepted, name_language
 from interaction.journeys import languages
 
-_ENGLISH: Final = (
-    "/api/",
-    "/.well-known/",
-    "/oidc/.well-known/",
-    "/oidc/token",
-    "/oidc/revoke",
-    "/oidc/userinfo",
-)
-_OPERATORS_SITE: Final = "/admin"
+_ENGLISH: Final = (areas.API, *areas.OAUTH)
 _SECONDS: Final = 365 * 24 * 3600
 _REGION_LENGTH: Final = 2  # a script has four letters
 
@@ -59,7 +52,7 @@ class LanguageMiddleware:
         """Return the response in the activated language."""
         if request.path_info.startswith(_ENGLISH):
             return self.get_response(request)
-        is_of_site = request.path_info.startswith(_OPERATORS_SITE)
+        is_of_site = areas.is_of_site(request.path_info)
         find_language = find_accepted if is_of_site else languages.get_browser_language
         with translation.override(find_language(request)):
             response = self.get_response(request)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from identity.operator_kit.extensions import register_operations
 from identity.operator_kit.operations import Operation, ShowPanels, Submission
 from identity.operator_kit.panels import Panel
+from management.site.target_form import TargetForm
 from oidc.applications.models import Application
 from oidc.applications.page_sections import PERMISSIONS
 from oidc.provider import claims_preview
@@ -17,16 +18,13 @@ from oidc.provider import claims_preview
 _TITLES: Final = {"id_token": _("ID token"), "userinfo": _("Userinfo"), "access_token": _("Access token")}
 
 
-class PreviewForm(forms.Form):
+class PreviewForm(TargetForm):
     """The user, and what a token request would name."""
 
     user_id = forms.CharField(max_length=64, label=_("User ID"))
     scope = forms.CharField(max_length=2048, initial="openid profile email roles", label=_("Scope"))
-    organization_id = forms.CharField(max_length=64, required=False, label=_("Organization ID"))
-    resource = forms.CharField(
-        max_length=2048, required=False, label=_("API resource"),
-        help_text=_("The indicator of the API resource"),
-    )  # fmt: skip
+
+    field_order = ("user_id", "scope", "organization_id", "resource")
 
 
 def _show(submission: Submission) -> ShowPanels:

@@ -18,9 +18,9 @@ from identity.core.refusal_texts import translate
 from identity.operator_kit import fresh_proof
 from identity.operator_kit.operations import Operation
 from management.administrators import sign_in
-from management.administrators.models import Administrator
 from management.administrators.proof import NotProven
 from management.site import localized
+from management.site.proof_form import get_administrator
 from management.site.sign_in import CodeForm, add_refusal, to_sentence
 
 
@@ -43,7 +43,7 @@ _OPERATION: Final = Operation(
 @require_http_methods(["GET", "POST"])
 def confirm(request: HttpRequest) -> HttpResponse:
     """Verify the code of the second step, or the password of an administrator without one, and go back."""
-    administrator = Administrator.objects.get(username=request.user.get_username())
+    administrator = get_administrator(request)
     form_class = CodeForm if administrator.second_step_since else PasswordForm
     form = form_class(request.POST or None)
     refusal = None

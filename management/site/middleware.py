@@ -17,17 +17,17 @@ from django.utils.translation import get_language, override
 
 from audit import context
 from identity.core import tenancy
+from identity.http.areas import is_of_site
 from identity.http.languages import name_language
 from management.administrators import languages, time_zones
 from management.site import chosen_tenant, idle_sessions, passkey_session, provider_session, two_step
-from management.site.paths import is_of_site
 
 
 class _SiteOnly(MiddlewareMixin):
     """Runs only for paths of the operators' site, so it costs other requests nothing."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if is_of_site(request):
+        if is_of_site(request.path_info):
             return super().__call__(request)  # type: ignore[return-value]
         return self.get_response(request)  # type: ignore[return-value]
 
@@ -62,7 +62,7 @@ class OperatorMiddleware:
             BadRequest: the query string holds a NUL, which PostgreSQL refuses.
 
         """
-        if not is_of_site(request):
+        if not is_of_site(request.path_info):
             return self.get_response(request)
         response = self._serve(request)
         if request.method == "POST" and response.status_code == HTTPStatus.FOUND:

@@ -13,33 +13,26 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from identity.core.errors import Invalid, ServiceError
-from identity.core.refusal_texts import translate
+from identity.core.errors import ServiceError
 from identity.operator_kit.operations import Operation
-from management.administrators import emails, mail, second_step, sign_in
+from management.administrators import emails, mail, sign_in
 from management.administrators.models import Administrator
+from management.site.proof_form import PasswordForm, SecondStepForm, add_error, get_administrator
 from management.site.sign_in import add_refusal, to_sentence
 
 
-class EmailForm(forms.Form):
+class EmailForm(PasswordForm):
     """An email, and the password."""
 
     email = forms.CharField(
         label=_("Email"), max_length=254, widget=forms.EmailInput({"autocomplete": "email"})
     )
-    password = forms.CharField(
-        label=_("Your password"), strip=False, max_length=256,
-        widget=forms.PasswordInput({"autocomplete": "current-password"}),
-    )  # fmt: skip
+
+    field_order = ("email", "password")
 
 
-class TwoStepForm(EmailForm):
+class TwoStepForm(SecondStepForm, EmailForm):
     """An email, the password, and a code of the second step."""
-
-    code = forms.CharField(
-        label=_("Code"), max_length=64,
-        widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
-    )  # fmt: skip
 
 
 @never_cache
@@ -53,7 +46,7 @@ def own_email(request: HttpRequest) -> HttpResponse:
     """
     if not mail.is_configured():
         raise Http404
-    administrator = Administrator.objects.get(username=request.user.get_username())
+    administrator = get_administrator(request)
     kind = TwoStepForm if administrator.second_step_since else EmailForm
     form = kind(request.POST or None, initial={"email": administrator.email})
     refusal: ServiceError | None = None
@@ -64,7 +57,7 @@ def own_email(request: HttpRequest) -> HttpResponse:
             emails.send_link(administrator, fields["email"])
         except ServiceError as error:
             refusal = error
-            _add_error(form, error)
+            add_error(form, error)
         else:
             text = gettext("A link is on its way to %(email)s. Open it in this browser.")
             messages.success(request, text % {"email": fields["email"]})
@@ -80,7 +73,7 @@ def own_email(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def confirm(request: HttpRequest, token: str) -> HttpResponse:
     """Ask whether the address of a link is the administrator's, and store it."""
-    administrator = Administrator.objects.get(username=request.user.get_username())
+    administrator = get_administrator(request)
     try:
         email = emails.read(administrator, token)
         if request.method == "POST":
@@ -107,14 +100,3 @@ def _describe(administrator: Administrator) -> str:
 def _page(request: HttpRequest, operation: Operation, title: str, form: forms.Form) -> HttpResponse:
     context: dict[str, Any] = {"title": title, "operation": operation, "form": form}
     return render(request, "admin/operation.html", {**site.each_context(request), **context})
-
-
-def _add_error(form: forms.Form, error: ServiceError) -> None:
-    if isinstance(error, Invalid) and error.field in form.fields:
-        form.add_error(error.field, translate(error.rule))
-    elif isinstance(error, second_step.WrongCode):
-        form.add_error("code", to_sentence(error))
-    elif isinstance(error, sign_in.WrongCredentials):
-        form.add_error("password", to_sentence(error))
-    else:
-        form.add_error(None, to_sentence(error))

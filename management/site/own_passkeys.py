@@ -19,11 +19,11 @@ from identity.core.errors import ServiceError
 from identity.factors import relying_party
 from identity.factors.credential_columns import MAX_NAME
 from identity.operator_kit.operations import Operation
-from management.administrators import passkeys, second_step, sign_in
+from management.administrators import passkeys, sign_in
 from management.administrators.models import Administrator, AdministratorPasskey
-from management.site import new_passkey
-from management.site.sign_in import add_refusal, to_sentence
-from management.site.single_sign_on import PasswordForm, TwoStepForm
+from management.site import new_passkey, proof_form
+from management.site.proof_form import PasswordForm
+from management.site.sign_in import add_refusal
 
 _ADD = Operation(
     "add", _("Add passkey"),
@@ -127,7 +127,7 @@ def _with_proof(
 ) -> HttpResponse:
     """Ask for the password and, with a second step, a code, and call ``then`` if they are right."""
     administrator = _get_administrator(request)
-    form = (TwoStepForm if administrator.second_step_since else PasswordForm)(request.POST or None)
+    form = proof_form.build(request, administrator)
     refusal = None
     if request.method == "POST" and form.is_valid():
         fields = form.cleaned_data
@@ -136,8 +136,7 @@ def _with_proof(
             return then(administrator)
         except ServiceError as error:
             refusal = error
-            is_code = isinstance(error, second_step.WrongCode)
-            form.add_error("code" if is_code else "password", to_sentence(error))
+            proof_form.add_error(form, error)
     return _show(request, operation, form, refusal, row_name=about, row=about)
 
 
@@ -159,4 +158,5 @@ def _find(request: HttpRequest, passkey_id: UUID) -> AdministratorPasskey:
 
 
 def _get_administrator(request: HttpRequest) -> Administrator:
+    """Return the administrator that the session check has read. No page of this module changes the row."""
     return cast("Administrator", request.user)

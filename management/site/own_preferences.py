@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from identity.core import tenancy
 from identity.operator_kit.operations import Operation
 from management.administrators import languages, preferences, time_zones
-from management.administrators.models import Administrator
+from management.site.proof_form import get_administrator
 
 _DESCRIPTION: Final = _(
     "The site and mails to you are in this language. Times on the site are shown in this time zone, and days "
@@ -53,7 +53,7 @@ _OPERATION: Final = Operation(
 @require_http_methods(["GET", "POST"])
 def own_preferences(request: HttpRequest) -> HttpResponse:
     """Show the form, or change the language and the time zone."""
-    administrator = Administrator.objects.get(username=request.user.get_username())
+    administrator = get_administrator(request)
     current = {"language": administrator.language, "time_zone": administrator.time_zone}
     is_sent = request.method == "POST"
     # The form of a node of 0.2.0 has no language.

@@ -21,6 +21,7 @@ from identity.organizations.models import Organization
 from identity.users import identifiers
 from identity.users.models import User
 from management.site import navigation
+from management.site.own_pages import get_own_pages
 from oidc.applications.models import Application
 
 _MAX_ROWS: Final = 6
@@ -29,12 +30,10 @@ _MAX_LETTERS: Final = 200
 _MIN_LETTERS: Final = 3
 # Names of applications and organizations have no index: only the newest are compared.
 _NEWEST: Final = 1_000
-_OWN_PAGES: Final = (
+_PAGES: Final = (
     (_("Dashboard"), "admin:index"),
     (_("Look up a reference"), "admin:why"),
     (_("Choose a tenant"), "admin:choose-tenant"),
-    (_("Change your password"), "admin:own-password"),
-    (_("Two-step sign-in"), "admin:two-step"),
 )
 
 
@@ -91,7 +90,7 @@ def _find(request: HttpRequest, text: str) -> Iterable[Group]:
 
 def _find_named(request: HttpRequest, text: str) -> Iterable[Group]:
     """Yield the rows of pages whose names are in no column. There are few such rows."""
-    for pages in site._registry.values():  # noqa: SLF001 - as below
+    for pages in site._registry.values():  # noqa: SLF001 - Django has no function that lists them
         if isinstance(pages, Pages) and pages.has_view_permission(request):
             rows = pages.find_named(lambda name: _contains(name, text))
             hits = [Hit(name, routes.row_url(row), detail) for row, name, detail in rows[:_MAX_ROWS]]
@@ -101,7 +100,7 @@ def _find_named(request: HttpRequest, text: str) -> Iterable[Group]:
 
 def _find_rows(request: HttpRequest, model: Any, matches: Q) -> list[Hit]:
     """Return the first rows, if the administrator may see the list."""
-    pages = site._registry[model]  # noqa: SLF001 - Django 5.0 added get_model_admin
+    pages = site.get_model_admin(model)
     if not pages.has_view_permission(request):
         return []
     rows: QuerySet[Any] = model.objects.filter(matches).order_by("-created_at", "-pk")[:_MAX_ROWS]
@@ -142,7 +141,7 @@ def _get_actions(request: HttpRequest) -> Iterable[Hit]:
 
 
 def _get_pages(request: HttpRequest) -> Iterable[Hit]:
-    for name, url in _OWN_PAGES:
+    for name, url in (*_PAGES, *get_own_pages()):
         yield Hit(str(name), reverse(url))
     for section in site.get_app_list(request):
         for page in section["lists"]:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.generic import FormView
 
 from identity.core.errors import ServiceError
+from identity.http.responses import add_headers
 from identity.operator_kit import form_errors, fresh_proof
 from management.administrators import sign_in
 from management.administrators.models import Administrator
@@ -145,6 +146,4 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
 def add_refusal(response: HttpResponse, refusal: ServiceError | None) -> HttpResponse:
     """Return the response with the status and the headers of the refusal that it shows."""
     response.status_code = refusal.status if refusal else 400
-    for name, value in (refusal.headers if refusal else {}).items():
-        response[name] = value
-    return response
+    return add_headers(response, refusal.headers if refusal else {})

@@ -6,7 +6,6 @@ The session of the browser keeps what binds the provider's response to its reque
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
-from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import site
@@ -16,37 +15,18 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from identity.core.errors import ServiceError
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.timestamps import format_text
-from management.administrators import second_step, sign_in, single_sign_on
+from management.administrators import sign_in, single_sign_on
 from management.administrators.models import Administrator, ProviderAccount
-from management.site import idle_sessions, pending_sign_in, provider_session
+from management.site import idle_sessions, pending_sign_in, proof_form, provider_session
 from management.site.sign_in import add_refusal, to_sentence
 
 _KEY: Final = "single_sign_on"
-
-
-class PasswordForm(forms.Form):
-    """The password."""
-
-    password = forms.CharField(
-        label=_("Your password"), strip=False, max_length=256,
-        widget=forms.PasswordInput({"autocomplete": "current-password"}),
-    )  # fmt: skip
-
-
-class TwoStepForm(PasswordForm):
-    """The password, and a code of the second step."""
-
-    code = forms.CharField(
-        label=_("Code"), max_length=64,
-        widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
-    )  # fmt: skip
 
 
 @never_cache
@@ -119,9 +99,9 @@ def own_account(request: HttpRequest) -> HttpResponse:
 
     """
     _check_configured()
-    administrator = Administrator.objects.get(username=request.user.get_username())
+    administrator = proof_form.get_administrator(request)
     account = ProviderAccount.objects.filter(administrator=administrator).first()
-    form = (TwoStepForm if administrator.second_step_since else PasswordForm)(request.POST or None)
+    form = proof_form.build(request, administrator)
     refusal: ServiceError | None = None
     if request.method == "POST" and form.is_valid():
         fields = form.cleaned_data
@@ -132,7 +112,7 @@ def own_account(request: HttpRequest) -> HttpResponse:
             single_sign_on.unlink(administrator)
         except ServiceError as error:
             refusal = error
-            form.add_error(_field_of(error), to_sentence(error))
+            proof_form.add_error(form, error)
         else:
             messages.success(request, gettext("The account is unlinked."))
             return HttpResponseRedirect(reverse("admin:single-sign-on"))
@@ -181,9 +161,3 @@ def _get_next_url(request: HttpRequest) -> str:
 def _check_configured() -> None:
     if not single_sign_on.is_configured():
         raise Http404
-
-
-def _field_of(refusal: ServiceError) -> str | None:
-    if isinstance(refusal, second_step.WrongCode):
-        return "code"
-    return "password" if isinstance(refusal, sign_in.WrongCredentials) else None

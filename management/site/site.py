@@ -32,6 +32,7 @@ from management.site import (
     navigation,
     new_passkey,
     own_email,
+    own_pages,
     own_passkeys,
     own_password,
     own_preferences,
@@ -169,7 +170,7 @@ class OperatorSite(AdminSite):
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Return what every page's template needs."""
         more = {"has_mail": mail.is_configured(), "provider": settings.ADMIN_OIDC.label}
-        return {**super().each_context(request), **more}
+        return {**super().each_context(request), **more, "own_pages": own_pages.get_own_pages()}
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """Return the sections of the sidebar."""

@@ -13,6 +13,7 @@ from identity.operator_kit.operations import Operation, Return, ShowSite, Submis
 from identity.operator_kit.panels import Card
 from identity.sessions import cookies
 from identity.submissions.shown_once import Viewer
+from management.site.target_form import TargetForm
 from oidc.applications.models import Application
 from oidc.applications.page_sections import QUICK_START
 from oidc.provider.trial import callback, sign_in
@@ -28,21 +29,18 @@ _NO_CODES = _(
 )
 
 
-class RequestForm(forms.Form):
+class RequestForm(TargetForm):
     """What the application would put into its authorization request."""
 
     scope = forms.CharField(max_length=2048, initial="openid profile email", label=_("Scope"))
-    organization_id = forms.CharField(max_length=64, required=False, label=_("Organization ID"))
-    resource = forms.CharField(
-        max_length=2048, required=False, label=_("API resource"),
-        help_text=_("The indicator of the API resource"),
-    )  # fmt: skip
     signs_in_again = forms.BooleanField(
         required=False,
         initial=True,
         label=_("Show the sign-in page"),
         help_text=_("Otherwise a user who is signed in to this tenant in this browser is not asked again."),
     )
+
+    field_order = ("scope", "organization_id", "resource", "signs_in_again")
 
 
 class AnswerForm(forms.Form):

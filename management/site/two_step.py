@@ -5,8 +5,6 @@ from contextlib import suppress
 from typing import Any, Final
 from uuid import UUID
 
-from django import forms
-from django.contrib import messages
 from django.contrib.admin import site
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -19,43 +17,30 @@ from django.views.decorators.http import require_http_methods
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.operator_kit import secrets_view, sent_form
+from identity.operator_kit import answers, secrets_view, sent_form
 from identity.operator_kit.operations import Operation
 from identity.submissions import idempotency
 from identity.submissions.idempotency import Answer
 from management.administrators import second_step, sign_in
 from management.administrators.models import Administrator
 from management.site import authenticator_setup, passkey_session, provider_session
-from management.site.sign_in import add_refusal, to_sentence
+from management.site.proof_form import TwoStepForm, add_error, get_administrator
+from management.site.sign_in import add_refusal
 
 _CODES: Final = "recovery codes"
 _OPEN: Final = ("admin:two-step", "admin:login", "admin:logout")
-
-
-class ProofForm(forms.Form):
-    """The password and a code."""
-
-    password = forms.CharField(
-        label=_("Password"), strip=False, max_length=256,
-        widget=forms.PasswordInput({"autocomplete": "current-password"}),
-    )  # fmt: skip
-    code = forms.CharField(
-        label=_("Code"), max_length=64,
-        widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
-    )  # fmt: skip
-
 
 _RENEW: Final = Operation(
     "codes",
     _("Create new recovery codes"),
     _("Your current recovery codes stop working."),
     lambda _: "",
-    form=ProofForm,
+    form=TwoStepForm,
 )
 _REMOVE: Final = Operation(
     "remove", _("Remove the second step"),
     _("Your password alone is then enough to sign in. Your other sessions and tokens end."),
-    lambda _: "", form=ProofForm, is_destructive=True,
+    lambda _: "", form=TwoStepForm, is_destructive=True,
 )  # fmt: skip
 
 
@@ -72,7 +57,7 @@ def has_to_be_set_up(request: HttpRequest) -> bool:
 @require_http_methods(["GET", "POST"])
 def two_step(request: HttpRequest) -> HttpResponse:
     """Show the second step, or set it up."""
-    administrator = _get_administrator(request)
+    administrator = get_administrator(request)
     shown_id = request.GET.get(secrets_view.PARAMETER)
     if secrets_view.is_asked_for(request) and (codes := secrets_view.find(request, _CODES)):
         return _page(request, administrator, codes=codes, shown_id=shown_id)
@@ -82,7 +67,7 @@ def two_step(request: HttpRequest) -> HttpResponse:
         left = administrator.recovery_codes.count()
         return _page(request, administrator, left=left, is_shown_no_longer=bool(shown_id))
     secret = authenticator_setup.get_secret(request, administrator)
-    form = ProofForm(request.POST or None)
+    form = TwoStepForm(request.POST or None)
     refusal = None
 
     def set_up() -> Answer:
@@ -97,7 +82,7 @@ def two_step(request: HttpRequest) -> HttpResponse:
             return _run_once(request, set_up)
         except ServiceError as error:
             refusal = error
-            form.add_error(_field_of(error), to_sentence(error))
+            add_error(form, error)
     context = authenticator_setup.get_context(administrator, secret)
     response = _page(request, administrator, title=gettext("Set up two-step sign-in"), form=form, **context)
     return add_refusal(response, refusal) if request.method == "POST" else response
@@ -131,10 +116,10 @@ def _with_proof(
     request: HttpRequest, operation: Operation, then: Callable[[Administrator], Answer]
 ) -> HttpResponse:
     """Ask for the password and a code, and call ``then`` if both are right."""
-    administrator = _get_administrator(request)
+    administrator = get_administrator(request)
     if not administrator.second_step_since:
         return HttpResponseRedirect(reverse("admin:two-step"))
-    form = ProofForm(request.POST or None)
+    form = TwoStepForm(request.POST or None)
     refusal = None
 
     def work() -> Answer:
@@ -146,7 +131,7 @@ def _with_proof(
             return _run_once(request, work)
         except ServiceError as error:
             refusal = error
-            form.add_error(_field_of(error), to_sentence(error))
+            add_error(form, error)
     context = {"title": operation.label, "operation": operation, "form": form}
     context["idempotency_key"] = sent_form.new_key()
     response = render(request, "admin/operation.html", {**site.each_context(request), **context})
@@ -157,27 +142,15 @@ def _run_once(request: HttpRequest, work: Callable[[], Answer]) -> HttpResponse:
     """Do the work, unless the same form was sent before, and redirect to the page of its answer."""
     with tenancy.using(tenancy.DEFAULT):
         answer = idempotency.run_once(sent_form.get_sent(request), work)
-    return _redirect(request, answer)
+    return answers.redirect(request, answer)
 
 
 def _find_answer(request: HttpRequest) -> HttpResponse | None:
     """Return the answer to the form with which this second step was set up."""
     with tenancy.using(tenancy.DEFAULT), suppress(idempotency.KeyReused):
         answer = idempotency.find_answer(sent_form.get_sent(request))
-        return None if answer is None else _redirect(request, answer)
+        return None if answer is None else answers.redirect(request, answer)
     return None
-
-
-def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:
-    if answer["message"]:
-        messages.success(request, answer["message"])
-    return HttpResponseRedirect(answer["url"])
-
-
-def _field_of(refusal: ServiceError) -> str | None:
-    if isinstance(refusal, idempotency.KeyReused):
-        return None
-    return "code" if isinstance(refusal, second_step.WrongCode) else "password"
 
 
 def _show_codes(request: HttpRequest, codes: list[str]) -> Answer:
@@ -187,10 +160,6 @@ def _show_codes(request: HttpRequest, codes: list[str]) -> Answer:
 
 def _codes_url(shown_id: UUID) -> str:
     return f"{reverse('admin:two-step')}?{secrets_view.PARAMETER}={shown_id}"
-
-
-def _get_administrator(request: HttpRequest) -> Administrator:
-    return Administrator.objects.get(username=request.user.get_username())
 
 
 def _page(request: HttpRequest, administrator: Administrator, **more: Any) -> HttpResponse:

@@ -11,6 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from identity.http.error_page import error_page
+from identity.http.responses import add_headers
 from identity.limits.services import TooMany
 from oidc.provider import client_responses
 from oidc.provider.authorization.response import Refused
@@ -118,9 +119,7 @@ def oauth_json(
     response = HttpResponse(orjson.dumps(body), content_type="application/json", status=status)
     response["Cache-Control"] = "no-store"
     response["Pragma"] = "no-cache"
-    for name, value in (headers or {}).items():
-        response[name] = value
-    return response
+    return add_headers(response, headers or {})
 
 
 def _get_headers(error: OAuthError, *, is_basic: bool) -> dict[str, str]:
@@ -160,6 +159,4 @@ def _too_many_page(request: HttpRequest, error: TooMany) -> HttpResponse:
         message=_("Too many requests from your network. Wait a few minutes and try again."),
         next_step=_("Go back to the application and sign in again."),
     )
-    for name, value in error.headers.items():
-        response[name] = value
-    return response
+    return add_headers(response, error.headers)

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.utils import translation
 
-from tests.support import codes
+from tests.support import cast, codes
 from tests.support.cast import query_of
 from tests.support.codes import SEND, about, message_to, new_email
 
@@ -40,6 +40,17 @@ class TestChoice:
         browser.get("/sign-in?ui_locales=ja")
 
         assert language_of(browser.get("/sign-in", headers={"Accept-Language": "es"})) == "ja"
+
+    @pytest.mark.parametrize(
+        ("path", "spoken"), [("/admin/login/", "es"), ("/adminx", "ja"), ("/admin-help", "ja")]
+    )
+    def test_the_operators_site_and_no_path_like_it_knows_the_browser_alone(self, acme, path, spoken):
+        browser = cast.default_world().browser()
+        browser.get("/sign-in?ui_locales=ja")
+
+        page = browser.get(path, headers={"Accept-Language": "es"})
+
+        assert page.headers["Content-Language"] == spoken
 
     @pytest.mark.parametrize(
         ("accepted", "spoken"),

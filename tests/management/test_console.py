@@ -5,7 +5,9 @@ from html import unescape
 
 import pytest
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.test import Client
 
+from config.single_sign_on import Provider
 from identity.organizations.models import Organization
 from identity.users.models import User
 from interaction.connectors import services as connectors
@@ -13,7 +15,7 @@ from interaction.experience import services as experience
 from management.site.navigation import SECTIONS
 from tests.support import operators
 from tests.support.admin_pages import operate
-from tests.support.operators import administrator
+from tests.support.operators import Operator, administrator, text_of
 
 USERS = "/admin/users/user/"
 
@@ -236,6 +238,23 @@ class TestSearch:
         assert "/admin/keys/signingkey/" in search(operator, "signing keys")
         assert "/admin/users/user/do/create/" in search(operator, "create user")
         assert f"/admin/why/?reference={reference}" in search(operator, reference)
+
+    @pytest.mark.parametrize("has_more", [True, False])
+    def test_finds_the_pages_of_the_menu_of_the_account(self, acme, settings, has_more):
+        settings.EMAIL_HOST = "mail.example.com" if has_more else ""
+        issuer = "https://sso.example" if has_more else ""
+        settings.ADMIN_OIDC = Provider(issuer, "client", "secret", "Example", "own", ())
+        here = Operator(administrator(), Client())  # in this process, which has the settings
+        here.sign_in()
+        here.choose(acme)
+
+        shown = text_of(here.get("/admin/search/"))
+
+        (menu,) = re.findall(r'<div class="panel-over">.*?</ul>', shown, re.DOTALL)
+        found = shown[shown.index('<div id="hits">') :]
+        pages = re.findall(r'href="(/admin/[^"]+)"', menu)
+        assert len(pages) == (6 if has_more else 4)
+        assert [page for page in pages if f'href="{page}"' not in found] == []
 
     def test_offers_only_what_the_role_allows(self, acme):
         auditor = operators.at(acme, administrator(role="auditor", tenants=[acme.tenant.slug]))

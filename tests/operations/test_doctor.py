@@ -20,7 +20,7 @@ from django.conf import settings as configured
 from django.core.cache.backends.redis import RedisCache
 from django.core.checks import Info, Warning  # noqa: A004 - Django's name
 from django.core.management import call_command
-from django.db import OperationalError, connection, transaction
+from django.db import NotSupportedError, OperationalError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -31,6 +31,7 @@ from audit.context import request
 from audit.events import Event
 from database.redis import shared_redis
 from identity.factors.models import Passkey
+from identity.factors.triggers import FACTORS
 from identity.users import argon2_avx2, hashing_process
 from identity.users.argon2_functions import LIBSODIUM
 from interaction.connectors import services as connectors
@@ -49,6 +50,7 @@ from tests.support.codes import experience
 VAR = configured.VAR
 RING = dict(configured.ENCRYPTION_KEYS)
 OTHER_RING = {"feedbeef": bytes(range(32))}
+LEVELS = {"E": "error", "W": "warning", "I": "info"}
 Findings = dict[str, dict[str, str]]
 
 
@@ -81,10 +83,6 @@ def nothing_listens(settings: Any, acme: World) -> None:
 
 def another_issuer(settings: Any, acme: World) -> None:
     settings.BASE_URL = settings.BASE_URL.replace("127.0.0.1", "localhost")
-
-
-def clear_text(settings: Any, acme: World) -> None:
-    settings.DEVELOPMENT = False
 
 
 def no_trusted_proxy(settings: Any, acme: World) -> None:
@@ -147,8 +145,20 @@ def no_active_key(settings: Any, acme: World) -> None:
         SigningKey.objects.all().delete()
 
 
+def factors_not_kept(settings: Any, acme: World) -> None:
+    name = min(FACTORS.names(connection.vendor))
+    table = name.rpartition("_")[0]
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else ""))
+
+
 def a_lost_ring(settings: Any, acme: World) -> None:
     settings.ENCRYPTION_KEYS = OTHER_RING
+
+
+def a_lost_key_of_messages(settings: Any, acme: World) -> None:
+    with acme.active():
+        OutgoingMessage.objects.create(sealed="deadbeef.AAAA", due_at=timezone.now())
 
 
 def an_older_ring_key(settings: Any, acme: World) -> None:
@@ -173,6 +183,21 @@ def an_unknown_provider(settings: Any, acme: World) -> None:
 
 def nobody_to_send_codes(settings: Any, acme: World) -> None:
     experience(acme, sign_up={"identifiers": ["email"], "verify": True})
+
+
+def nobody_to_send_passwords(settings: Any, acme: World) -> None:
+    cast.new_world("Without-Connectors")
+
+
+def buttons_that_create_no_users(settings: Any, acme: World) -> None:
+    experience(acme, sign_up={"identifiers": [], "verify": False})
+    config = {"client_id": "gatehouse", "client_secret": "canary-github"}
+    with acme.active():
+        connectors.create(connector_id="github", type="Social", config=config, enabled=True)
+
+
+def no_list_of_breached_passwords(settings: Any, acme: World) -> None:
+    settings.BREACHED_PASSWORDS = str(VAR / "no-such-list")
 
 
 def a_stuck_message(settings: Any, acme: World) -> None:
@@ -205,6 +230,11 @@ def the_first_password(settings: Any, acme: World) -> None:
     settings.ADMIN_PASSWORD_FILE.touch(0o600)
 
 
+def a_username_without_a_key(settings: Any, acme: World) -> None:
+    operators.administrator()
+    Administrator.objects.update(username_key=None)
+
+
 def a_superuser_with_one_step(settings: Any, acme: World) -> None:
     operators.administrator(is_superuser=True)
 
@@ -227,6 +257,12 @@ def a_folder_for_everybody(settings: Any, acme: World) -> None:
     settings.VAR.chmod(0o777)
 
 
+def a_folder_that_others_list(settings: Any, acme: World) -> None:
+    settings.VAR = VAR / "listed"
+    settings.VAR.mkdir(exist_ok=True)
+    settings.VAR.chmod(0o755)
+
+
 def passkeys_of_another_address(settings: Any, acme: World) -> None:
     passkeys.enrol(acme, acme.user(), passkeys.device())
     with acme.active():
@@ -245,6 +281,7 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     no_forwarded_address: "proxies.W002",
     a_migration_missing: "database.E005",
     no_trigger: "audit.E001",
+    factors_not_kept: "factors.E001",
     users_not_counted: "users.W001",
     members_not_counted: "organizations.W001",
     late_entries_not_counted: "audit.W002",
@@ -253,9 +290,13 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     a_lost_ring: "signing_keys.E002",
     a_closed_next_key: "signing_keys.W003",
     an_older_ring_key: "encryption_keys.W002",
+    a_lost_key_of_messages: "encryption_keys.E001",
     a_closed_connector: "connectors.E001",
     an_unknown_provider: "connectors.W002",
     nobody_to_send_codes: "experience.E001",
+    nobody_to_send_passwords: "experience.I002",
+    buttons_that_create_no_users: "experience.I003",
+    no_list_of_breached_passwords: "experience.E005",
     a_stuck_message: "messages.E001",
     a_redirect_over_http: "applications.E001",
     a_redirect_with_a_wildcard: "applications.E001",
@@ -264,10 +305,12 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     the_first_password: "administrators.W002",
     a_superuser_with_one_step: "administrators.W003",
     nobody_with_two_steps: "administrators.E004",
+    a_username_without_a_key: "administrators.W005",
     passkeys_of_another_address: "passkeys.W004",
     second_factors_that_nobody_can_use: "experience.E006",
     a_secret_for_everybody: "files.E001",
     a_folder_for_everybody: "files.E002",
+    a_folder_that_others_list: "files.W003",
 }
 
 
@@ -289,7 +332,7 @@ class TestFaults:
         # What earlier tests left in the database may be a finding already; it says more now.
         assert message(found, FAULTS[fault]) not in {"", message(before, FAULTS[fault])}
         assert len(found[FAULTS[fault]]["fix"]) > 20
-        assert found[FAULTS[fault]]["level"] == ("error" if ".E" in FAULTS[fault] else "warning")
+        assert found[FAULTS[fault]]["level"] == LEVELS[FAULTS[fault].partition(".")[2][0]]
 
     def test_superusers_with_two_steps_are_none(self, acme, settings, undone):
         Administrator.objects.update(second_step_since=timezone.now())
@@ -330,6 +373,21 @@ class TestFaults:
 
         settings.DATABASE_POOL = 16
         assert "512 connections, but PostgreSQL allows" in message(examined(), "database.W003")
+
+    def test_what_is_enough_for_development(self, address, settings):
+        in_production = examined()
+        settings.DEVELOPMENT = True
+
+        found = examined()
+
+        assert "not encrypted on the network" in message(in_production, "address.W005")
+        assert "ADMIN_MAIL_URL" in in_production["administrators.I006"]["fix"]
+        assert {"address.W005", "administrators.I006"}.isdisjoint(found)
+
+    def test_packages_of_other_versions_than_the_lock_file_has(self, address, monkeypatch):
+        monkeypatch.setattr("management.doctor.versions._installed", lambda _: "0.0.1")
+
+        assert "0.0.1 instead of" in message(examined(), "versions.W002")
 
     def test_a_redis_that_drops_counts_when_it_is_full(self, address, settings):
         with redis_server.running() as server, Redis.from_url(server.url) as redis:
@@ -378,6 +436,14 @@ class TestFaults:
         assert "cannot be reached" in message(found, "database.E001")
         assert "canary" not in json.dumps(found)
         assert "doctor.E001" not in found
+
+    def test_a_database_that_is_too_old(self, database, monkeypatch):
+        def refuse() -> None:
+            raise NotSupportedError("PostgreSQL 14 or later is required")
+
+        monkeypatch.setattr(connection, "ensure_connection", refuse)
+
+        assert "is too old: PostgreSQL 14" in message(examined(), "database.E002")
 
     def test_a_question_that_breaks_is_a_finding_and_keeps_no_other_from_being_asked(
         self, address, monkeypatch

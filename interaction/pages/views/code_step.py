@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from identity.core.errors import Invalid, ServiceError
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from identity.limits import rules
 from identity.sessions import cookies
 from identity.users import identifiers
@@ -138,10 +138,10 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
         notice = " ".join(error_messages.get_messages(error))
         wait = error_messages.get_wait(error)
         page = code_page(request, pending, step, CodeForm(), identifier, notice=notice, wait=wait)
-        return shared.add_error_headers(page, error)
+        return add_headers(page, error.headers)
     except ServiceError as error:
         shared.add_error(form, error)
-        return shared.add_error_headers(_address_page(request, pending, step, form, error.status), error)
+        return add_headers(_address_page(request, pending, step, form, error.status), error.headers)
     return code_page(request, pending, step, CodeForm(), identifier, wait=rules.CODE_PAUSE.seconds)
 
 
@@ -163,7 +163,7 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
     except ServiceError as error:
         shared.add_error(form, error, "code" if error.reason == "wrong_code" else None)
         page = code_page(request, pending, step, form, identifier, status=error.status)
-        return shared.add_error_headers(page, error)
+        return add_headers(page, error.headers)
 
 
 def _kind(identifier: str, step: CodeStep) -> Kind:

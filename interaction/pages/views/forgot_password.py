@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from identity.core.errors import Invalid, ServiceError
 from identity.http.error_page import Link, error_page
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from identity.sessions import cookies
 from identity.users.hashing_views import hashes_password
 from interaction.experience import policy
@@ -73,7 +73,7 @@ def _set_password(request: HttpRequest, pending: Pending | None, proof: Verifica
         return redirect(page_url(_FACTOR_PAGE, pending))
     except ServiceError as error:
         shared.add_error(form, error, "new_password" if isinstance(error, Invalid) else None)
-        return shared.add_error_headers(_page(request, pending, proof, form, error.status), error)
+        return add_headers(_page(request, pending, proof, form, error.status), error.headers)
     return shared.render_page(
         request, "password_changed", pending, sign_in_url=page_url("pages:sign-in", pending)
     )

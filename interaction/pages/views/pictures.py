@@ -3,6 +3,7 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from identity.http.responses import sandbox
 from interaction.experience import pictures
 
 
@@ -19,5 +20,5 @@ def picture(request: HttpRequest, digest: str) -> HttpResponse:
         raise Http404
     response = HttpResponse(bytes(found.content), content_type=found.content_type)
     response["Cache-Control"] = "public, max-age=31536000, immutable"
-    response.sandboxed = True  # type: ignore[attr-defined]  # read by the middleware of the security headers
+    sandbox(response)
     return response

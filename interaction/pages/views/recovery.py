@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from identity.core.errors import ServiceError
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from identity.users.identifiers import Kind
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import recovering, visits
@@ -42,7 +42,7 @@ def recovery(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     except ServiceError as error:
         field = "code" if error.reason == "second_factor_wrong" else None
         shared.add_error(form, error, field, is_recovery=True)
-        return shared.add_error_headers(_page(request, pending, form, error.status), error)
+        return add_headers(_page(request, pending, form, error.status), error.headers)
     return shared.redirect_signed_in(request, result)
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from identity.core.errors import ServiceError
 from identity.http.error_page import Link, error_page
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from identity.sessions import cookies
 from identity.users import identifiers
 from identity.users.hashing_views import hashes_password
@@ -127,7 +127,7 @@ def _details(
     except ServiceError as error:
         shared.add_error(form, error)
         page = _page(request, pending, experience, proofs, without, form, status=error.status)
-        return shared.add_error_headers(page, error)
+        return add_headers(page, error.headers)
     return shared.redirect_signed_in(request, result)
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from identity.core.errors import ServiceError
 from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import current_step, leaving, next_step, verifying, visits
 from interaction.journeys.second_factor.current_step import Step
@@ -67,7 +67,7 @@ def _prove(request: HttpRequest, step: Step) -> HttpResponse:
     except ServiceError as error:
         field = "code" if error.reason == "second_factor_wrong" else None
         shared.add_error(form, error, field, is_recovery=is_recovery)
-        return shared.add_error_headers(_page(request, step, form, error.status), error)
+        return add_headers(_page(request, step, form, error.status), error.headers)
     return shared.redirect_signed_in(request, result)
 
 
@@ -80,7 +80,7 @@ def _send(request: HttpRequest, step: Step, factor: FactorType) -> HttpResponse:
     except ServiceError as error:
         notice = factor_page.describe_refusal(error)
         page = _page(request, step, form, error.status, notice=notice, error=error)
-        return shared.add_error_headers(page, error)
+        return add_headers(page, error.headers)
     return _page(request, step, form, is_sent=True)
 
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 from identity.core.errors import ServiceError
 from identity.factors.errors import EnrolmentExpired
 from identity.factors.kinds import FactorType
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import backup, current_step, leaving, setting_up, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
@@ -57,7 +57,7 @@ def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
         raise
     except ServiceError as error:
         shared.add_error(form, error, "code" if error.reason == "second_factor_wrong" else None)
-        return shared.add_error_headers(_page(request, step, form, offer, error.status), error)
+        return add_headers(_page(request, step, form, offer, error.status), error.headers)
 
 
 def _page(

@@ -13,7 +13,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
-from identity.http.responses import allow_form_targets, redirect
+from identity.http.responses import allow_form_targets, allow_widget, redirect
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.connectors import captcha
@@ -100,7 +100,7 @@ def render_page(
         language.remember(response, chosen)
     allow_form_targets(response, pending.form_targets if pending else ())
     if current_captcha:
-        response.widget_sources = current_captcha.provider.widget.sources  # type: ignore[attr-defined]
+        allow_widget(response, current_captcha.provider.widget.sources)
     return response
 
 
@@ -133,13 +133,6 @@ def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
         }
         for code, name in settings.LANGUAGES
     ]
-
-
-def add_error_headers(response: HttpResponse, error: ServiceError) -> HttpResponse:
-    """Add the headers of an error to its page."""
-    for name, value in error.headers.items():
-        response[name] = value
-    return response
 
 
 def add_error(

@@ -5,7 +5,7 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 
 from identity.core.errors import ServiceError
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from identity.sessions import cookies
 from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
@@ -41,7 +41,7 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         visit = visits.of(request, pending)
         result = signing_in.sign_in_with_password(**form.cleaned_data, visit=visit)
     except ServiceError as error:
-        return shared.add_error_headers(_page(request, pending, form, error.status, refusal=error), error)
+        return add_headers(_page(request, pending, form, error.status, refusal=error), error.headers)
     return shared.redirect_signed_in(request, result)
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from identity.core.errors import ServiceError
 from identity.http.error_page import Link, error_page
+from identity.http.responses import add_headers
 
 _MESSAGES: Final = {
     "declined": (
@@ -69,6 +70,4 @@ def refuse(request: HttpRequest, error: ServiceError, back: str) -> HttpResponse
         next_step="",
         link=Link(back, _("Go back")),
     )
-    for name, value in error.headers.items():
-        response[name] = value
-    return response
+    return add_headers(response, error.headers)

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from identity.core.errors import ServiceError
 from identity.factors.challenges import Ceremony
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import browser_cookies, confirming, people
@@ -45,9 +45,8 @@ def confirm(request: HttpRequest, session: Session) -> HttpResponse:
     except ServiceError as error:
         if form.is_bound:
             pages.add_error(form, error, "code" if error.reason == "second_factor_wrong" else None)
-        return pages.add_error_headers(
-            _page(request, session, methods, form, back, status=error.status, error=error), error
-        )
+        page = _page(request, session, methods, form, back, status=error.status, error=error)
+        return add_headers(page, error.headers)
     response = redirect(reverse(f"pages:{back}"))
     browser_cookies.set_renewed(request, response, renewed)
     return response

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from audit import context
 from identity.core.errors import ServiceError
 from identity.http.error_page import Link, error_page
-from identity.http.responses import redirect
+from identity.http.responses import add_headers, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
@@ -110,7 +110,8 @@ def render_page(
         done=request.GET.get("done", ""),
         **values,
     )
-    _add_headers(response, form.refusal if form else None)
+    if form and form.refusal:
+        add_headers(response, form.refusal.headers)
     return response
 
 
@@ -153,10 +154,4 @@ def _refuse(request: HttpRequest, error: ServiceError) -> HttpResponse:
         next_step="",
         link=Link(reverse("pages:account"), gettext("Back to your account")),
     )
-    _add_headers(response, error)
-    return response
-
-
-def _add_headers(response: HttpResponse, error: ServiceError | None) -> None:
-    for name, value in error.headers.items() if error else ():
-        response[name] = value
+    return add_headers(response, error.headers)
