@@ -9,5 +9,5 @@ _SITE: Final = "/admin"
 
 
 def is_of_site(path: str) -> bool:
-    """Tell whether a path is one of the operators' site."""
+    """Return whether a path is one of the operators' site."""
     return path == _SITE or path.startswith(f"{_SITE}/")
