@@ -230,7 +230,7 @@ def test_a_policy_that_a_tenant_has_chosen_stays(acme):
         assert SignInExperience.objects.get().mfa["factors"] == ["Totp"]
 
 
-def test_the_user_of_the_demo_application_can_set_up_a_second_factor(database, monkeypatch, tmp_path):
+def test_the_user_of_the_demo_application_can_set_up_a_second_factor(address, monkeypatch, tmp_path):
     monkeypatch.setattr(settings, "DEVELOPMENT", True)
     monkeypatch.setattr(settings, "VAR", tmp_path)
     acme = cast.new_world()
