@@ -11,6 +11,8 @@ _STATUS: Final = re.compile(r"Failed to load resource: the server responded with
 _STILL: Final = re.compile(r"Blocked (script execution in|autofocusing on) ")
 # And this when axe looks for itself in such a frame.
 _AXE: Final = re.compile(r"Failed to execute 'postMessage' on 'DOMWindow'.* window's origin \('null'\)")
+# The development server of Next.js ends before the windows do.
+_RELOADING = re.compile(r"WebSocket connection to '\S+/_next/hmr\S*' failed")
 
 
 class Screens:
@@ -32,7 +34,7 @@ class Screens:
         return context.new_page()
 
     def _hear(self, message: ConsoleMessage) -> None:
-        expected = any(known.match(message.text) for known in (_STATUS, _STILL, _AXE))
+        expected = any(known.match(message.text) for known in (_STATUS, _STILL, _AXE, _RELOADING))
         if message.type in {"error", "warning"} and not expected:
             self.complaints.append(message.text)
 
