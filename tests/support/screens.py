@@ -12,7 +12,7 @@ _STILL: Final = re.compile(r"Blocked (script execution in|autofocusing on) ")
 # And this when axe looks for itself in such a frame.
 _AXE: Final = re.compile(r"Failed to execute 'postMessage' on 'DOMWindow'.* window's origin \('null'\)")
 # The development server of Next.js ends before the windows do.
-_RELOADING = re.compile(r"WebSocket connection to '\S+/_next/hmr\S*' failed")
+_RELOADING: Final = re.compile(r"WebSocket connection to '\S+/_next/hmr\S*' failed")
 
 
 class Screens:
