@@ -20,9 +20,11 @@ from database.clock import DatabaseNow, seconds_ahead
 from identity.core import expiry, records, tenancy
 from identity.core.errors import ServiceError
 from identity.encryption import keyring
+from identity.limits import services as limits
 from interaction.connectors import delivery
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
+from interaction.verification import notice_limits
 from interaction.verification.models import OutgoingMessage
 
 PURPOSE: Final = "outgoing messages"
@@ -122,11 +124,16 @@ def _finish(row: OutgoingMessage) -> bool:
 
 
 def _send(row: OutgoingMessage) -> str | None:
-    """Send a message through its provider; return the reason if that failed."""
+    """Send a message through its provider, unless it is one notice too many. Return why that failed."""
     if row.tries >= _MOST_TRIES:
         return "the servers that tried to send it stopped before they could"
     try:
-        delivery.deliver(_decrypt(row))
+        message = _decrypt(row)
+        if not row.tries:
+            notice_limits.count(message)
+        delivery.deliver(message)
+    except limits.TooMany:
+        return None
     except keyring.UnknownKey:
         return "the key that encrypted it is missing"
     except (ProviderError, ServiceError) as error:
