@@ -9,12 +9,14 @@ from identity.users.models import FormerEmail, User
 from identity.users.user_data import UserData
 
 SECONDS: Final = 7 * 24 * 3600
+# The earliest, because an attacker can add later ones. Each notice is stored once for each of them.
+_MOST: Final = 3
 
 _of_user: Final = SelectValues(
     lambda: (
         FormerEmail.objects.filter(user_id=uuid("user_id"), replaced_at__gt=seconds_ahead(-SECONDS))
         .order_by("replaced_at")
-        .values_list("email_key", "email")
+        .values_list("email_key", "email")[:_MOST]
     )
 )
 
@@ -28,7 +30,7 @@ def keep(before: User) -> None:
 
 
 def find(user: User) -> list[str]:
-    """Return the emails that a user had within the last week, except those that any user has now."""
+    """Return the first three emails that a user had within the last week, if no user has them now."""
     former: dict[str, str] = dict(_of_user.all(user_id=user.pk))
     if not former:
         return []

@@ -7,6 +7,7 @@ the claim expires and another sender takes the row.
 import logging
 import threading
 import time
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Final
 
@@ -26,6 +27,7 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
 from interaction.verification import notice_limits
 from interaction.verification.models import OutgoingMessage
+from interaction.verification.turns import Turns
 
 PURPOSE: Final = "outgoing messages"
 _THREADS: Final = 2
@@ -33,12 +35,12 @@ _MOST_TRIES: Final = 2
 _CLAIM_SECONDS: Final = 120  # longer than any provider may take
 _RETRY_SECONDS: Final = 2
 _POLL_SECONDS: Final = 20  # finds the rows of processes that died
-_BATCH: Final = 20
 _STOP_SECONDS: Final = 15
 _PURGE_SECONDS: Final = 600
 _PURGE_BATCHES: Final = 100
 
 _logger = logging.getLogger(__name__)
+_turns: Final = Turns()
 
 
 def enqueue(message: Message, *, silent: bool = False) -> None:
@@ -90,16 +92,22 @@ def send_due() -> bool:
     """Send the due messages of all tenants; return whether a message needs a retry."""
     needs_retry = False
     with tenancy.using(tenancy.EVERYWHERE):
-        while batch := list(
-            OutgoingMessage.objects.filter(due_at__lte=DatabaseNow())
-            .select_related("tenant")
-            .order_by("due_at")[:_BATCH]
-        ):
-            for row in batch:
-                if _claim(row):
-                    with tenancy.using(row.tenant.to_active()):
-                        needs_retry |= not _finish(row)
-    return needs_retry
+        while True:
+            with _turns.take(_claim_oldest) as row:
+                if row is None:
+                    return needs_retry
+                with tenancy.using(row.tenant.to_active()):
+                    needs_retry |= not _finish(row)
+
+
+def _claim_oldest(passed_over: Collection[str]) -> OutgoingMessage | None:
+    """Claim the message that has been due for the longest time, except those of some tenants."""
+    due = OutgoingMessage.objects.filter(due_at__lte=DatabaseNow()).exclude(tenant__in=passed_over)
+    oldest = due.select_related("tenant").order_by("due_at")
+    while (row := oldest.first()) is not None:
+        if _claim(row):
+            return row
+    return None
 
 
 def _claim(row: OutgoingMessage) -> bool:
