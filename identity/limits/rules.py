@@ -120,6 +120,12 @@ TENANT_WRONG_CODES: Final = Limit("wrong codes of tenant", settings.LIMIT_TENANT
 
 # The whole tenant: a limit on the costs that an attacker with many numbers can cause.
 TEXT_MESSAGES: Final = Limit("text messages", settings.LIMIT_TENANT_TEXT_MESSAGES, _HOUR)
+# The notices among them, which users cause by changes of their own accounts. The rest is left for codes.
+TENANT_TEXT_NOTICES: Final = Limit("text notices", max(1, settings.LIMIT_TENANT_TEXT_MESSAGES // 2), _HOUR)
+
+# Notices to one email or phone.
+EMAIL_NOTICES: Final = Limit("notices to email", 30, _HOUR)
+TEXT_NOTICES: Final = Limit("notices to phone", 10, _HOUR)
 
 # One connector.
 CONNECTOR_TESTS: Final = Limit("connector tests", settings.LIMIT_CONNECTOR_TESTS, _WINDOW)

@@ -36,7 +36,7 @@ class MayNotVerify(ServiceError):
 
 
 def set_identifiers(user: User, *, username: str, email: str, phone: str) -> None:
-    """Set the identifiers with their keys and the search text.
+    """Set the identifiers with their keys and the search text. An email that does not change is not checked.
 
     Raises:
         Invalid: an identifier breaks a rule.
@@ -45,8 +45,8 @@ def set_identifiers(user: User, *, username: str, email: str, phone: str) -> Non
     user.username = username
     user.username_key = identifiers.fold(username) if username else None
     if email and email != user.email:
-        new_emails.check(email)
-    user.email = identifiers.clean_email(email) if email else ""
+        check_email(email)
+    user.email = email
     user.email_key = identifiers.fold(email) if email else None
     user.phone = identifiers.clean_phone(phone) if phone else ""
     user.phone_key = identifiers.phone_key(user.phone) if phone else None

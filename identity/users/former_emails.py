@@ -9,31 +9,40 @@ from identity.users.models import FormerEmail, User
 from identity.users.user_data import UserData
 
 SECONDS: Final = 7 * 24 * 3600
+# The earliest, because an attacker can add later ones. Each notice is stored once for each of them.
+_MOST: Final = 3
 
 _of_user: Final = SelectValues(
     lambda: (
         FormerEmail.objects.filter(user_id=uuid("user_id"), replaced_at__gt=seconds_ahead(-SECONDS))
         .order_by("replaced_at")
-        .values_list("email_key", "email")
+        .values_list("email_key", "email")[:_MOST]
     )
 )
 
 
-def keep(before: User) -> None:
+def keep_replaced(before: User, user: User) -> None:
     """Keep the proven email of a user who now has another one or none."""
-    if before.email_key and before.has_proven(Kind.EMAIL):
+    if before.email_key and before.has_proven(Kind.EMAIL) and not _is_same(before.email, user.email):
         FormerEmail.objects.create(
             user=before, email=before.email, email_key=before.email_key, replaced_at=DatabaseNow()
         )
 
 
 def find(user: User) -> list[str]:
-    """Return the emails that a user had within the last week, except those that any user has now."""
-    former: dict[str, str] = dict(_of_user.all(user_id=user.pk))
+    """Return the first three emails that a user had within the last week, if nobody has proven them now."""
+    former = _of_user.all(user_id=user.pk)
     if not former:
         return []
-    taken = set(User.objects.filter(email_key__in=former).values_list("email_key", flat=True))
-    return [email for key, email in former.items() if key not in taken]
+    holders = User.objects.filter(email_key__in={key for key, _ in former})
+    taken = [holder.email for holder in holders if holder.has_proven(Kind.EMAIL)]
+    emails = dict.fromkeys(email for _, email in former)
+    return [email for email in emails if not any(_is_same(email, other) for other in taken)]
+
+
+def _is_same(email: str, other: str) -> bool:
+    """Return whether two emails differ at most in case. Two mailboxes can have the same key."""
+    return email.lower() == other.lower()
 
 
 def _end(user: User) -> None:

@@ -20,6 +20,7 @@ _SEPARATORS: Final = str.maketrans("", "", " -.()")
 _PHONE: Final = re.compile(r"\+?[0-9]{5,15}")
 _MAX_LENGTH: Final = {"username": 128, "email": 254}
 _MAX_KEY_LENGTH: Final = 512  # NFKC expands some characters into many
+_NO_EMAIL: Final = gettext_noop("must be an email address")
 
 
 class Kind(StrEnum):
@@ -79,15 +80,18 @@ def clean_email(text: str) -> str:
     """Return a valid email address unchanged.
 
     Raises:
-        Invalid: the text is not a valid address.
+        Invalid: the text is not a valid address, or its local part is quoted.
 
     """
     try:
         validate_email(text)
     except ValidationError:
-        raise Invalid("email", gettext_noop("must be an email address")) from None
+        raise Invalid("email", _NO_EMAIL) from None
+    if text.startswith('"'):
+        # RFC 5322 allows commas and @ in a quoted local part. A provider may read such an address as a list.
+        raise Invalid("email", _NO_EMAIL)
     if not text.isprintable():
-        # RFC 5322 allows control characters in quoted local parts.
+        # Django accepts any character above U+00A0 in domains.
         raise Invalid("email", gettext_noop("must not contain control characters"))
     if len(text) > _MAX_LENGTH["email"]:
         raise Invalid("email", gettext_noop("must have at most 254 characters"))

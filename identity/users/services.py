@@ -162,8 +162,7 @@ def change(
         old_values={name: getattr(before, name) for name in columns},
         **addresses.get_flag_facts(user, before, fields),
     )
-    if user.email_key != before.email_key:
-        former_emails.keep(before)
+    former_emails.keep_replaced(before, user)
     new_proofs = addresses.find_new_proofs(user, before)
     if proven is None and new_proofs and ownership.is_unowned(before):
         ownership.take_over(user, new_proofs)

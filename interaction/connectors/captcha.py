@@ -4,7 +4,6 @@ A tenant requires a CAPTCHA while it has an enabled connector of the type ``Capt
 """
 
 from dataclasses import dataclass
-from threading import BoundedSemaphore
 from typing import Final
 
 from django.conf import settings
@@ -19,11 +18,12 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import CaptchaProvider, Config
+from interaction.connectors.slots import Slots
 
 FIELD: Final = "captcha_token"
 
-# A provider that is slow to respond blocks at most half of the threads.
-_slots = BoundedSemaphore(settings.THREADS // 2)
+# Providers that are slow to respond block at most half of the threads, and those of a tenant a quarter.
+_slots = Slots(settings.THREADS // 2)
 
 
 class Unavailable(ServiceError):
@@ -71,7 +71,7 @@ def check(token: str) -> None:
 
     Raises:
         Invalid: the token is missing, is wrong or was used before.
-        Unavailable: the provider cannot be reached.
+        Unavailable: the provider cannot be reached, or too many requests are waiting for providers.
 
     """
     captcha = current()
@@ -82,14 +82,11 @@ def check(token: str) -> None:
             FIELD,
             fill(gettext_noop("is required: solve the CAPTCHA of %(name)s"), name=captcha.provider.name),
         )
-    if not _slots.acquire(blocking=False):
-        raise Unavailable(headers={"Retry-After": "2"})
     try:
-        is_solved = captcha.provider.is_solved(captcha.config, token, context.current().ip)
+        with _slots.take(Unavailable(headers={"Retry-After": "2"})):
+            is_solved = captcha.provider.is_solved(captcha.config, token, context.current().ip)
     except ProviderError:
         raise Unavailable(headers={"Retry-After": "5"}) from None
-    finally:
-        _slots.release()
     if not is_solved:
         raise Invalid(
             FIELD, gettext_noop("is wrong, has expired or was used before: solve the CAPTCHA again")

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop
 
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import SelectValues
+from identity.users import identifiers
 from interaction.connectors import configs, email_domains
 from interaction.connectors.messages import EMAIL, SMS, Message
 from interaction.connectors.models import Connector
@@ -71,6 +72,7 @@ def deliver(message: Message) -> None:
 
     Raises:
         NoConnector: the channel has no enabled connector.
+        Invalid: the recipient is not a valid email address.
         ProviderError: the provider did not accept the message.
 
     """
@@ -85,11 +87,13 @@ def send(sender: Sender, config: Config, message: Message) -> None:
     """Send a message through a provider. The domain of an email address is encoded by IDNA 2008.
 
     Raises:
+        Invalid: the recipient is not a valid email address. Earlier releases stored some that are not.
         ProviderError: the provider did not accept the message, or the domain is not valid.
 
     """
     if message.channel == EMAIL:
-        message = replace(message, to=email_domains.delivery_address(message.to))
+        to = identifiers.clean_email(message.to)
+        message = replace(message, to=email_domains.delivery_address(to))
     sender.send(config, message)
 
 

@@ -8,8 +8,6 @@ from django.utils import formats, timezone, translation
 from audit import context
 from identity.http import browser_names
 from identity.http.languages import find_supported
-from identity.limits import rules
-from identity.limits import services as limits
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice
@@ -25,15 +23,11 @@ from interaction.verification import notice_texts, outgoing
 def send(user: User, notice: Notice, addresses: Mapping[Kind, str], words: Mapping[str, str]) -> None:
     """Enqueue a notice to the user's email, or to the phone if email cannot be used.
 
-    Do nothing if neither can be used, or if the tenant's limit of text messages is reached.
+    Do nothing if neither can be used.
     """
     if Kind.EMAIL in addresses and delivery.can_deliver(EMAIL):
         _enqueue(user, notice, EMAIL, addresses[Kind.EMAIL], words)
     elif _is_phone_allowed(addresses) and delivery.can_deliver_text(SMS):
-        try:
-            limits.hit((rules.TEXT_MESSAGES, ""))
-        except limits.TooMany:
-            return  # the tenant's remaining text messages are for codes
         _enqueue(user, notice, SMS, addresses[Kind.PHONE], words)
 
 

@@ -7,6 +7,7 @@ the claim expires and another sender takes the row.
 import logging
 import threading
 import time
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Final
 
@@ -20,10 +21,13 @@ from database.clock import DatabaseNow, seconds_ahead
 from identity.core import expiry, records, tenancy
 from identity.core.errors import ServiceError
 from identity.encryption import keyring
+from identity.limits import services as limits
 from interaction.connectors import delivery
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
+from interaction.verification import notice_limits
 from interaction.verification.models import OutgoingMessage
+from interaction.verification.turns import Turns
 
 PURPOSE: Final = "outgoing messages"
 _THREADS: Final = 2
@@ -31,12 +35,12 @@ _MOST_TRIES: Final = 2
 _CLAIM_SECONDS: Final = 120  # longer than any provider may take
 _RETRY_SECONDS: Final = 2
 _POLL_SECONDS: Final = 20  # finds the rows of processes that died
-_BATCH: Final = 20
 _STOP_SECONDS: Final = 15
 _PURGE_SECONDS: Final = 600
 _PURGE_BATCHES: Final = 100
 
 _logger = logging.getLogger(__name__)
+_turns: Final = Turns()
 
 
 def enqueue(message: Message, *, silent: bool = False) -> None:
@@ -88,16 +92,22 @@ def send_due() -> bool:
     """Send the due messages of all tenants; return whether a message needs a retry."""
     needs_retry = False
     with tenancy.using(tenancy.EVERYWHERE):
-        while batch := list(
-            OutgoingMessage.objects.filter(due_at__lte=DatabaseNow())
-            .select_related("tenant")
-            .order_by("due_at")[:_BATCH]
-        ):
-            for row in batch:
-                if _claim(row):
-                    with tenancy.using(row.tenant.to_active()):
-                        needs_retry |= not _finish(row)
-    return needs_retry
+        while True:
+            with _turns.take(_claim_oldest) as row:
+                if row is None:
+                    return needs_retry
+                with tenancy.using(row.tenant.to_active()):
+                    needs_retry |= not _finish(row)
+
+
+def _claim_oldest(passed_over: Collection[str]) -> OutgoingMessage | None:
+    """Claim the message that has been due for the longest time, except those of some tenants."""
+    due = OutgoingMessage.objects.filter(due_at__lte=DatabaseNow()).exclude(tenant__in=passed_over)
+    oldest = due.select_related("tenant").order_by("due_at")
+    while (row := oldest.first()) is not None:
+        if _claim(row):
+            return row
+    return None
 
 
 def _claim(row: OutgoingMessage) -> bool:
@@ -122,11 +132,16 @@ def _finish(row: OutgoingMessage) -> bool:
 
 
 def _send(row: OutgoingMessage) -> str | None:
-    """Send a message through its provider; return the reason if that failed."""
+    """Send a message through its provider, unless it is one notice too many. Return why that failed."""
     if row.tries >= _MOST_TRIES:
         return "the servers that tried to send it stopped before they could"
     try:
-        delivery.deliver(_decrypt(row))
+        message = _decrypt(row)
+        if not row.tries:
+            notice_limits.count(message)
+        delivery.deliver(message)
+    except limits.TooMany:
+        return None
     except keyring.UnknownKey:
         return "the key that encrypted it is missing"
     except (ProviderError, ServiceError) as error:

@@ -115,7 +115,6 @@ class TestEmail:
             "A.B+c@Example.COM",
             "a@[127.0.0.1]",
             "a@exämple.com",
-            '"a@b"@c.example',
             "1@b.example",
         ],
     )
@@ -129,6 +128,7 @@ class TestEmail:
             *("", "a", "a@", "@b.example", "a@b@c.example", "a b@c.example", " a@b.example", "a@b.example "),
             *("a@b.example\n", "a@b.example\r\nBcc: c@d.example", "a\r\n@b.example", "a\0@b.example"),
             *('"\x01"@b.example', '"\\\x7f"@b.example', "a@\ud800.example", "a@b..example"),
+            *('"a"@b.example', '"a@b"@c.example', '"a@b.example,c@d.example,e"@f.example'),
             "a@" + "b" * 63 + "." + "c" * 63 + "." + "d" * 63 + "." + "e" * 63,
         ],
     )

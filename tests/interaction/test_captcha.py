@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from interaction.connectors import captcha
 from interaction.connectors import services as connectors
+from interaction.connectors.captcha import Unavailable
 from interaction.connectors.models import Connector
 from interaction.connectors.services import NotWorking
+from interaction.connectors.slots import Slots
 from tests.support import codes, second
 from tests.support.cast import PASSWORD, World
 from tests.support.forms import form, forms
@@ -193,3 +196,17 @@ def test_the_test_of_the_connector_says_whether_the_secret_is_right(asking, veri
             connectors.test(bad, to="")
 
     assert "secret_key" in str(refused.value.result)
+
+
+def test_attack_my_slow_provider_takes_the_slots_of_your_tenant(acme, rival, verifier, monkeypatch):
+    monkeypatch.setattr(captcha, "_slots", Slots(4))
+    for world in (acme, rival):
+        enable(world, verifier)
+
+    with acme.active(), captcha._slots.take(Unavailable()), captcha._slots.take(Unavailable()):
+        with pytest.raises(Unavailable) as refusal:
+            captcha.check("solved")
+        with rival.active():
+            captcha.check("solved")
+
+    assert refusal.value.headers == {"Retry-After": "2"}

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from threading import BoundedSemaphore
 from typing import Final
 from uuid import UUID
 
@@ -30,6 +29,7 @@ from interaction.connectors.providers.base import (
     TokenResponse,
 )
 from interaction.connectors.relying_party import Secrets
+from interaction.connectors.slots import Slots
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.social.errors import Busy, Declined, NotReauthenticated, ProviderFailed
 from interaction.social import attempts
@@ -39,8 +39,8 @@ from interaction.social.offers import NotOffered, Offer
 _LONGEST_CODE: Final = 4096
 _log: Final = logging.getLogger(__name__)
 
-# A slow provider blocks at most half of the threads.
-_slots = BoundedSemaphore(settings.THREADS // 2)
+# Slow providers block at most half of the threads, and those of a tenant a quarter.
+_slots = Slots(settings.THREADS // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,19 +202,16 @@ def describe(attempt: SocialAttempt) -> dict[str, str]:
 
 @contextmanager
 def provider_call() -> Iterator[None]:
-    """Call a provider in the block. At most half of the threads do so at the same time.
+    """Call a provider in the block. Half of the threads do so at the same time, for one tenant a quarter.
 
     Raises:
         Busy: too many requests are waiting for providers.
         ProviderFailed: the block raised a ``ProviderError``.
 
     """
-    if not _slots.acquire(blocking=False):
-        raise Busy(headers={"Retry-After": "2"})
     try:
-        yield
+        with _slots.take(Busy(headers={"Retry-After": "2"})):
+            yield
     except ProviderError as error:
         _log.warning("a sign-in at a provider failed (%s): %s", error.reason.value, error)
         raise ProviderFailed(error.message, error.reason) from None
-    finally:
-        _slots.release()

@@ -12,7 +12,9 @@ from identity.factors import countries
 from identity.factors.models import SignInCountry
 from identity.users import credentials, typed
 from identity.users import services as users
+from identity.users.identifiers import Kind
 from identity.users.models import FormerEmail, User
+from interaction.connectors import email_domains
 from interaction.experience import services as experience
 from interaction.verification import outgoing
 from tests.interaction.second_factor.test_recovery import issue, recover
@@ -295,6 +297,48 @@ class TestTheNotice:
 
         assert len(notices_to(new, 2)) == 2
         assert len(notices_to(old, 1)) == 1
+
+    def test_attack_a_decoy_account_has_the_old_address(self, reachable, mailed):
+        old = mailed.email
+        with reachable.active():
+            users.change(mailed, {"email": new_email()})
+        decoy = {"username": "decoy", "email": old, "password": "an other 1 entirely"}
+        assert reachable.browser().post(REGISTER, json=decoy).status_code == 200
+        with reachable.active():
+            credentials.set_password(mailed, "an other 1 entirely")
+
+        assert [one["interaction_type"] for one in notices_to(old, 1)] == ["notice_password_changed"]
+
+    def test_attack_the_new_address_has_the_same_key(self, reachable):
+        local = new_email().partition("@")[0]
+        old, new = f"{local}@straße.example", f"{local}@strasse.example"
+        user = reachable.user(email=old)
+        with reachable.active():
+            users.change(user, {"email": new}, proven=Kind.EMAIL)
+            credentials.set_password(user, "an other 1 entirely")
+
+        assert len(notices_to(new, 1)) == 1
+        assert len(notices_to(email_domains.delivery_address(old), 1)) == 1
+
+    def test_the_new_address_differs_only_in_case(self, reachable):
+        old = new_email()
+        user = reachable.user(email=old)
+        with reachable.active():
+            users.change(user, {"email": old.upper()}, proven=Kind.EMAIL)
+            credentials.set_password(user, "an other 1 entirely")
+
+        assert len(notices_to(old.upper(), 1)) == 1
+        assert is_told_nothing(reachable, old)
+
+    def test_nobody_is_told_whose_old_address_another_user_has_proven(self, reachable, mailed):
+        old = mailed.email
+        with reachable.active():
+            users.change(mailed, {"email": new_email()})
+        reachable.user(email=old)
+        with reachable.active():
+            credentials.set_password(mailed, "an other 1 entirely")
+
+        assert is_told_nothing(reachable, old)
 
 
 def is_told_nothing(world, address):

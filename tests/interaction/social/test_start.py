@@ -2,14 +2,15 @@
 
 import secrets
 from dataclasses import replace
-from threading import BoundedSemaphore
 
 import pytest
 from django.test import Client
 
 from identity.limits import rules
 from interaction.connectors import services as connectors
+from interaction.connectors.slots import Slots
 from interaction.journeys.social import provider as provider_calls
+from interaction.journeys.social.errors import Busy
 from interaction.social.models import SocialAttempt
 from tests.support import openid
 from tests.support.cast import World, query_of
@@ -63,16 +64,28 @@ class TestStart:
 
     def test_who_waits_for_providers_leaves_threads_to_others(self, acme, provider, monkeypatch):
         connect(acme, provider.config)
-        monkeypatch.setattr(provider_calls, "_slots", BoundedSemaphore(1))
+        monkeypatch.setattr(provider_calls, "_slots", Slots(2))
         inside = Client()
 
-        with provider_calls.provider_call():
+        with acme.active(), provider_calls.provider_call():
             page = inside.get(f"/t/{acme.tenant.slug}/social/oidc")
         later = inside.get(f"/t/{acme.tenant.slug}/social/oidc")
 
         assert (page.status_code, page["Retry-After"]) == (503, "2")
         assert "Many people are signing in" in page.content.decode()
         assert later.status_code == 303
+
+    def test_attack_my_slow_provider_takes_the_slots_of_your_tenant(self, acme, rival, provider, monkeypatch):
+        connect(rival, provider.config)
+        monkeypatch.setattr(provider_calls, "_slots", Slots(4))
+        inside = Client()
+
+        with acme.active(), provider_calls.provider_call(), provider_calls.provider_call():
+            with pytest.raises(Busy), provider_calls.provider_call():
+                pass
+            page = inside.get(f"/t/{rival.tenant.slug}/social/oidc")
+
+        assert page.status_code == 303
 
     def test_decision_X6_an_address_begins_so_many_and_no_more(self, acme, provider, monkeypatch):
         connect(acme, provider.config)

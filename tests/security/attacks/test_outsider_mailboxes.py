@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from identity.core.errors import Invalid
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -14,7 +15,7 @@ from interaction.connectors import delivery, email_domains
 from interaction.connectors import services as connectors
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import new_test_email
-from tests.support import codes, providers
+from tests.support import codes, management, providers
 from tests.support.cast import Browser, World
 from tests.support.codes import new_email
 from tests.support.providers import MailServer
@@ -35,6 +36,42 @@ def mailed(acme: World, settings: Any) -> Iterator[MailServer]:
         }
         connectors.create(connector_id="smtp", type="Email", config=config, enabled=True)
         yield server
+
+
+class TestSeveralMailboxes:
+    """My address is a list: a provider that splits it sends your domain's code to me, too."""
+
+    LIST = '"a@mallory.example,me@mallory.example,b"@victim.example'
+
+    def test_attack_a_code_proves_an_address_at_your_domain(self, acme, alike):
+        answer = codes.send(acme.browser(), self.LIST, "register")
+
+        assert answer.status_code == 400
+        assert "identifier: must be an email address" in answer.text
+
+    def test_attack_an_administrator_enters_it(self, acme):
+        fields = {"username": "mallory", "password": ATTACKERS, "email": self.LIST}
+
+        answer = management.superuser(acme).post("/users", **fields)
+
+        assert management.refusal_of(answer, 400) == "email: must be an email address"
+
+    def test_attack_an_earlier_release_has_stored_it(self, mailed):
+        with pytest.raises(Invalid, match="must be an email address"):
+            delivery.deliver(new_test_email(self.LIST))
+
+        assert mailed.recipients == []
+
+    def test_a_user_who_has_it_can_still_be_changed(self, acme):
+        user = acme.user(email="ada@victim.example")
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(
+                email=self.LIST, email_key=self.LIST, email_verified=True, email_proven=True
+            )
+
+        answer = management.superuser(acme).patch(f"/users/{user.pk}", username="ada-2")
+
+        assert management.result_of(answer)["email"] == self.LIST
 
 
 class TestDelivery:

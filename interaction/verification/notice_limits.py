@@ -1,0 +1,34 @@
+"""The limits of notices, which users can cause by changing their own accounts.
+
+Senders count notices, so that requests need no statement for it and lock no counters of the tenant.
+"""
+
+from typing import Final
+
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.users.identifiers import Kind
+from identity.users.notices import Notice
+from interaction.connectors.messages import EMAIL, Message
+from interaction.verification import recipients
+
+_NOTICES: Final = frozenset(Notice)
+
+
+def count(message: Message) -> None:
+    """Count a message if it is a notice.
+
+    Raises:
+        limits.TooMany: the recipient got too many notices, or the tenant sent too many text messages.
+
+    """
+    if message.interaction_type not in _NOTICES:
+        return
+    if message.channel == EMAIL:
+        limits.hit((rules.EMAIL_NOTICES, recipients.key_of(Kind.EMAIL, message.to)))
+        return
+    limits.hit(
+        (rules.TEXT_NOTICES, recipients.key_of(Kind.PHONE, message.to)),
+        (rules.TENANT_TEXT_NOTICES, ""),
+        (rules.TEXT_MESSAGES, ""),
+    )

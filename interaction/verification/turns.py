@@ -1,0 +1,48 @@
+"""The order in which a process sends the messages of tenants, so that no tenant keeps the others waiting.
+
+A tenant's mail server may take 20 seconds for each message.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from interaction.verification.models import OutgoingMessage
+
+# Claims the message that has been due for the longest time, except those of some tenants.
+Claim = Callable[[Collection[str]], OutgoingMessage | None]
+
+
+class Turns:
+    """Turns of tenants: one message each in a round, and if others wait, one thread each."""
+
+    def __init__(self) -> None:
+        self._lock: Final = threading.Lock()
+        self._sending: Final = Counter[str]()
+        self._served: Final = set[str]()
+
+    @contextmanager
+    def take(self, claim: Claim) -> Iterator[OutgoingMessage | None]:
+        """Claim the next message, or None if no message is due, and count it as being sent in the block."""
+        with self._lock:
+            row = self._claim_next(claim)
+            tenants = [] if row is None else [str(row.tenant_id)]
+            self._served.update(tenants)
+            self._sending.update(tenants)
+        try:
+            yield row
+        finally:
+            with self._lock:
+                self._sending.subtract(tenants)
+
+    def _claim_next(self, claim: Claim) -> OutgoingMessage | None:
+        sending = set(+self._sending)
+        if self._served:
+            if (row := claim(self._served | sending)) is not None:
+                return row
+            self._served.clear()  # the next round begins
+        if sending and (row := claim(sending)) is not None:
+            return row
+        return claim(())
