@@ -64,8 +64,10 @@ def has_recent_factor(session: Session) -> bool:
 def get_factors(session: Session, policy: Policy | None = None) -> list[FactorType]:
     """Return the second factors that the user has and the tenant uses now.
 
-    If the session began with a code, codes to the same address are not among them. ``policy`` is that of the
-    tenant, if the caller has read it.
+    If the session began with a code, codes to the same address are not among them. After two factors, it may
+    have begun with a code or with an account elsewhere unless the password was the first: then codes that may
+    go to the channel of the first factor do not count if the user has another factor. ``policy`` is that of
+    the tenant, if the caller has read it.
     """
     user = session.user
     if not (user.factors or user.two_step or session.level > Level.ONE):
@@ -75,6 +77,9 @@ def get_factors(session: Session, policy: Policy | None = None) -> list[FactorTy
         return []
     person = people.get_person(user, policy)
     entered = sign_ins.of_session(session).entered
+    if session.level > Level.ONE:
+        first = sign_ins.find_first_channels(session)
+        entered = first if person.get_usable(policy, first) else entered
     return person.get_usable(policy, people.find_used_channels(user, person, policy, entered))
 
 

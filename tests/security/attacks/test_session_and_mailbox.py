@@ -1,4 +1,4 @@
-"""Somebody who has a live session and reads the user's mail adds no factor."""
+"""Somebody who has a live session and reads the user's mail adds no factor, and confirms no change."""
 
 from datetime import timedelta
 
@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from identity.factors.models import BackupCode, Passkey
 from identity.sessions.models import Session
-from tests.support import codes, factors, passkeys
+from identity.users.models import User
+from tests.support import account, codes, factors, passkeys
 from tests.support.cast import PASSWORD, query_of
 from tests.support.codes import new_email
 from tests.support.factors import NEXT, SEND, SET_UP_CODES, enrol, switch_on
@@ -143,3 +144,59 @@ class TestTheOwner:
 
         assert browser.get(CODES_PAGE).status_code == 200
         assert browser.post(SET_UP_CODES, json={}).status_code == 200
+
+
+class TestASessionWithoutAPassword:
+    @pytest.fixture
+    def app(self, acme, user):
+        account.change(acme, user, password="")
+        return enrol(acme, user)
+
+    @pytest.fixture
+    def thief(self, acme, app, email):
+        """An old session that began with a code by email and an authenticator."""
+        browser = acme.browser()
+        codes.enter(browser, email, codes.sent(browser, email))
+        assert factors.has_session(browser.post(factors.TOTP, json={"code": app.code()}))
+        grow_old(acme)
+        return browser
+
+    def test_decision_M21_a_code_to_the_same_address_confirms_nothing(self, acme, thief, email, app):
+        with acme.active():
+            assert Session.objects.get().level == 2
+
+        answer = confirm_by_mail(acme, thief, email)
+        page = thief.get("/account/email")
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+        assert EMAIL not in thief.get(page.headers["Location"]).text
+        assert thief.post(CONFIRM, json={"type": "Totp", "code": app.code()}).status_code == 200
+
+    @pytest.mark.parametrize("amr", [["otp", "mfa"], ["pop", "user", "mfa"]])
+    def test_decision_M21_nor_after_another_provider_and_a_factor(self, acme, thief, email, amr):
+        """A session does not tell whether it began at another provider."""
+        with acme.active():
+            Session.objects.update(amr=amr)
+
+        answer = confirm_by_mail(acme, thief, email)
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+
+    def test_decision_M21_a_text_message_is_left_out_after_one(self, acme, user, thief, app):
+        switch_on(acme, "Totp", EMAIL, "PhoneVerificationCode")
+        account.change(acme, user, phone="+4915112345678", phone_key="+4915112345678", phone_verified=True)
+        assert thief.post(SEND, json={"type": "PhoneVerificationCode"}).status_code == 200
+
+        with acme.active():
+            Session.objects.update(amr=["otp", "sms", "mfa"])
+        codes.let_time_pass(acme)
+
+        assert thief.post(SEND, json={"type": "PhoneVerificationCode"}).status_code == 403
+        assert thief.post(SEND, json={"type": EMAIL}).status_code == 403
+
+    def test_decision_M21_a_user_without_another_factor_can_still_confirm(self, acme, user, thief, email):
+        switch_on(acme, EMAIL, "PhoneVerificationCode")
+
+        assert confirm_by_mail(acme, thief, email).status_code == 200
+        with acme.active():
+            assert User.objects.get(pk=user.pk).email == email
