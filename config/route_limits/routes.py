@@ -40,7 +40,9 @@ ROUTES: Final[dict[str, kinds.Limited]] = {
     "POST /api/interaction/verify-code": kinds.ENTER_CODE,
     "POST /api/interaction/forgot-password": kinds.Limited((rules.SIGN_INS,), note="needs a verified code"),
     "GET /api/interaction/next": kinds.READS,
-    "POST /api/interaction/passkey/options": kinds.Limited((rules.SIGN_INS,)),
+    "POST /api/interaction/passkey/options": kinds.free(
+        "needs a pending sign-in or a session, except to sign in, which stores nothing"
+    ),
     "POST /api/interaction/passkey/verify": kinds.Limited((rules.SIGN_INS,), note="no secret to guess"),
     "POST /api/interaction/mfa/totp": kinds.FACTOR,
     "POST /api/interaction/mfa/backup-code": kinds.FACTOR,

@@ -26,6 +26,8 @@ class Way:
     PASSWORD: Final = "password"  # noqa: S105 - a way
     CODE: Final = "code"
     SOCIAL: Final = "social"
+    # An account elsewhere that is not linked yet, and will be by its email address.
+    LINKING: Final = "linking"
     PASSKEY: Final = "passkey"
     RECOVERY: Final = "recovery"
     REGISTER: Final = "register"
@@ -167,7 +169,7 @@ def _get_policy_reasons(
     policy: Policy, person: Person, proven: Proven, demands: Demands, usable: list[FactorType]
 ) -> Iterable[str]:
     """Return whose policy asks for two factors: the person's own, the tenant's, an organization's."""
-    if _is_waived(policy, proven):
+    if _is_waived(policy, proven, usable):
         return
     if person.two_step and usable:  # what the tenant switched off is no longer asked for
         yield "person"
@@ -177,11 +179,16 @@ def _get_policy_reasons(
         yield "organization"
 
 
-def _is_waived(policy: Policy, proven: Proven) -> bool:
-    """Return whether no policy asks: in a session, or if the tenant leaves that to the social provider."""
+def _is_waived(policy: Policy, proven: Proven, usable: list[FactorType]) -> bool:
+    """Return whether no policy asks: in a session, or if the tenant leaves that to the social provider.
+
+    A user who has a second factor is asked once for it, before an account is linked by its email address: a
+    person who controls the mailbox may have created the account.
+    """
     if proven.way == Way.SESSION:
         return True
-    return proven.way == Way.SOCIAL and policy.social is SocialRule.SKIP
+    is_trusted = proven.way == Way.SOCIAL or (proven.way == Way.LINKING and not usable)
+    return is_trusted and policy.social is SocialRule.SKIP
 
 
 def _find_need(
@@ -208,7 +215,7 @@ def _get_enrolable(policy: Policy, level: int) -> tuple[FactorType, ...]:
 def _find_offer(policy: Policy, person: Person, proven: Proven, usable: list[FactorType]) -> Need:
     """Return the offer to set up a factor. A user who has declined gets no further offer."""
     enrolable = _get_enrolable(policy, Level.TWO)
-    if usable or person.has_skipped or proven.level > Level.ONE or _is_waived(policy, proven):
+    if usable or person.has_skipped or proven.level > Level.ONE or _is_waived(policy, proven, usable):
         return NOTHING
     is_offered = policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP or (
         policy.prompt is Prompt.AT_SIGN_IN and proven.way != Way.REGISTER

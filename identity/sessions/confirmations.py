@@ -66,13 +66,15 @@ def record_password(session: Session) -> str | None:
     return token
 
 
-def renew(session: Session) -> str:
+def renew(session: Session) -> str | None:
     """Move a session to the new epoch of its user, and return the new secret for its cookie.
 
-    A session that was ended meanwhile stays ended, and the secret is invalid.
+    Return None if the session has ended meanwhile.
     """
     token = secrets.token_urlsafe(32)
     epoch = User.objects.values_list("epoch", flat=True).get(pk=session.user_id)
-    Session.objects.filter(pk=session.pk, ended_at=None).update(epoch=epoch, token_hash=hash_token(token))
+    live = Session.objects.filter(pk=session.pk, ended_at=None)
+    if not live.update(epoch=epoch, token_hash=hash_token(token)):
+        return None
     session.user.epoch = epoch
     return token

@@ -25,7 +25,7 @@ class PasskeyOptionsSerializer(InteractionSerializer):
         required=False,
         default="",
         allow_blank=True,
-        help_text="For `sign_in`: the identifier, if the user typed one. The options then name credentials",
+        help_text="Ignored: the options name no credentials, and the user chooses a passkey",
     )
 
 

@@ -35,8 +35,8 @@ class PasskeyOptions(SecondFactorView):
         response = Response()
         if not visit.browser:
             visit = replace(visit, browser=cookies.new_browser(response))
-        ceremony = Ceremony(fields.pop("ceremony"))
-        response.data = {"public_key": steps.get_options(visit, ceremony=ceremony, **fields)}
+        ceremony = Ceremony(fields["ceremony"])
+        response.data = {"public_key": steps.get_options(visit, ceremony=ceremony)}
         return response
 
 

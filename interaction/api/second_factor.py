@@ -207,5 +207,5 @@ class SetUpBackupCodes(SecondFactorView):
         _, visit = self.read(request)
         if visit.current is None:
             raise NotSignedIn
-        codes = backup.renew(visit.current)
+        codes = backup.renew_if_due(visit.current)
         return Response({"codes": codes, "redirect_to": visit.next_url})

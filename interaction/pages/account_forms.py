@@ -45,6 +45,12 @@ def build_profile_field(name: str) -> ValidatedField:
     return ValidatedField(rule, message, max_length=2048, required=False)
 
 
+def build_name_field(max_length: int) -> ValidatedField:
+    """Return the form field of a name, which may be empty and has no control characters."""
+    message = _("A name can't contain control characters.")
+    return ValidatedField(Line(allow_blank=True), message, max_length=max_length, required=False)
+
+
 class AccountForm(forms.Form):
     """A form of the account pages. ``refusal`` is the error if the service refused a valid form."""
 
@@ -77,9 +83,7 @@ class ConfirmedForm(AccountForm):
 class ProfileForm(AccountForm):
     """Name, avatar, and the members of the profile that the tenant shows."""
 
-    name = ValidatedField(
-        Line(allow_blank=True), _("A name can't contain control characters."), max_length=256, required=False
-    )
+    name = build_name_field(256)
     avatar = ValidatedField(
         Url(), _("Enter an address that begins with https://."), max_length=2048, required=False
     )
@@ -154,9 +158,7 @@ class FactorsForm(ConfirmedForm):
 class FactorNameForm(FactorsForm):
     """Another name for a passkey or an authenticator. An empty one removes it."""
 
-    name = ValidatedField(
-        Line(allow_blank=True), _("A name can't contain control characters."), max_length=64, required=False
-    )
+    name = build_name_field(64)
     field_order = ("name", "password")
 
 
@@ -164,6 +166,6 @@ class AuthenticatorForm(FactorsForm):
     """The first code of an authenticator, its sealed secret, and a name for it."""
 
     enrolment = forms.CharField(max_length=2048, widget=forms.HiddenInput)
-    name = forms.CharField(max_length=64, required=False)
+    name = build_name_field(64)
     code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
     field_order = ("name", "password", "code")

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.users.identifiers import Kind
 from interaction.pages import labels
-from interaction.pages.account_forms import build_profile_field
+from interaction.pages.account_forms import build_name_field, build_profile_field
 
 _PASSWORD_LENGTH = 256
 
@@ -73,7 +73,7 @@ class RegisterForm(forms.Form):
             self.fields[kind] = forms.CharField(
                 max_length=254, error_messages={"required": labels.identifier_required([kind])}
             )
-        self.fields["name"] = forms.CharField(max_length=256, required=False)
+        self.fields["name"] = build_name_field(256)
         self.profile_fields = list(profile_fields)
         for name in self.profile_fields:
             self.fields[name] = build_profile_field(name)

@@ -276,7 +276,7 @@ class TestAutofill:
 
         window.wait_for_url("**/plain?*")
 
-    def test_decision_M29_an_identifier_names_credentials(self, service, opened):
+    def test_decision_M29_a_typed_identifier_does_not_matter(self, service, opened):
         window, _ = opened(page("sign_in", fields=FIELD))
         create(window, service)
         window.goto(service.origin)

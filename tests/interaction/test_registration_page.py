@@ -128,3 +128,14 @@ def test_decision_N1_1_the_account_page_offers_to_confirm_an_address(acme):
     assert browser.get("/account").status_code == 200
     typed = {"identifier": "ada", "password": PASSWORD}
     assert acme.browser().post("/api/interaction/sign-in", json=typed).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["Ada\x07", "Ada\nLovelace", "Ada\x85Lovelace"])
+def test_a_name_has_no_control_characters(acme, name):
+    browser = asks_for(acme, "username")
+
+    answer = submitted(browser, "/register", username="ada", password=PASSWORD, name=name + "!")
+
+    assert answer.status_code == 400
+    assert "control characters" in answer.text
+    assert people(acme) == []

@@ -265,8 +265,6 @@ def contact_code(visit: Visit) -> httpx.Response:
 def passkey(visit: Visit) -> httpx.Response:
     if not visit.number:
         passkeys.switch_on(visit.world)
-    if "options" in visit.route:
-        return visit.post(passkeys.OPTIONS, {"ceremony": "sign_in", "identifier": visit.to})
     return visit.post(passkeys.VERIFY, {"ceremony": "sign_in", "credential": {}})
 
 
@@ -392,7 +390,6 @@ DRIVERS: Final[dict[str, Driver]] = {
     "POST /account/security": confirm_factors,
     "POST /account/security/authenticator": confirm_factors,
     "POST /account/security/codes": confirm_factors,
-    "POST /api/interaction/passkey/options": passkey,
     "POST /api/interaction/passkey/verify": passkey,
     "POST /account/security/passkeys": remove_passkey,
     "POST /sign-in": sign_in_page,

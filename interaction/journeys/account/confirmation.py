@@ -13,6 +13,7 @@ from identity.core.errors import ServiceError
 from identity.factors.errors import FactorError
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
+from identity.factors.policy import Policy
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
@@ -60,19 +61,25 @@ def has_recent_factor(session: Session) -> bool:
     return proven_at is not None and timezone.now() - proven_at <= RECENT
 
 
-def get_factors(session: Session) -> list[FactorType]:
+def get_factors(session: Session, policy: Policy | None = None) -> list[FactorType]:
     """Return the second factors that the user has and the tenant uses now.
 
-    If the session began with a code, codes to the same address are not among them.
+    If the session began with a code, codes to the same address are not among them. After two factors, it may
+    have begun with a code or with an account elsewhere unless the password was the first: then codes that may
+    go to the channel of the first factor do not count if the user has another factor. ``policy`` is that of
+    the tenant, if the caller has read it.
     """
     user = session.user
     if not (user.factors or user.two_step or session.level > Level.ONE):
         return []  # the tenant's policy need not be read
-    policy = experiences.current().factor_policy
+    policy = policy or experiences.current().factor_policy
     if not policy.is_on:
         return []
     person = people.get_person(user, policy)
     entered = sign_ins.of_session(session).entered
+    if session.level > Level.ONE:
+        first = sign_ins.find_first_channels(session)
+        entered = first if person.get_usable(policy, first) else entered
     return person.get_usable(policy, people.find_used_channels(user, person, policy, entered))
 
 
@@ -102,8 +109,22 @@ def must_sign_in_again(session: Session) -> bool:
 
 
 def is_too_old_to_enrol(session: Session) -> bool:
-    """Return whether the user has to sign in or prove a factor again before a factor can be set up."""
+    """Return whether the user has to sign in again before a factor can be set up in the session.
+
+    A user with a password must have entered it within the last five minutes. Other users must have signed in
+    or proven a factor.
+    """
+    if must_enter_password(session):
+        return True
     return not has_recent_factor(session) and timezone.now() - session.auth_time > RECENT
+
+
+def has_just_signed_in(session: Session) -> bool:
+    """Return whether the session was started or renewed by a sign-in within the last five minutes.
+
+    ``auth_time`` may be earlier: it is when the first factor was proven, or what a provider says.
+    """
+    return timezone.now() - max(session.updated_at, session.auth_time) <= RECENT
 
 
 def check_still_signed_in(session: Session) -> None:

@@ -23,7 +23,8 @@ def change(session: Session, *, current: str, new: str) -> tuple[str, int | None
     Raises:
         policy.PasswordRefused: the new password breaks the tenant's policy.
         credentials.InvalidCredentials: the current password is wrong.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
+        confirmation.SignInAgain: the user has no password and the sign-in is too old, or the session ended
+            meanwhile.
         records.Stale: the account was changed concurrently.
         passwords.Busy: too many passwords are being hashed.
 
@@ -39,5 +40,7 @@ def change(session: Session, *, current: str, new: str) -> tuple[str, int | None
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
         resets.record(user, kinds)
         token = confirmations.renew(session)
+        if token is None:
+            raise confirmation.SignInAgain
     tenant = current_experience.tenant
     return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)

@@ -9,7 +9,7 @@ from interaction.journeys.second_factor.confirming import Renewed
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
 
 
-def get_options(visit: Visit, *, ceremony: Ceremony, identifier: str = "") -> dict[str, Any]:
+def get_options(visit: Visit, *, ceremony: Ceremony) -> dict[str, Any]:
     """Return the options of a ceremony, for ``navigator.credentials``.
 
     A passkey is set up in the pending sign-in of the browser, else in its session.
@@ -17,11 +17,10 @@ def get_options(visit: Visit, *, ceremony: Ceremony, identifier: str = "") -> di
     Raises:
         NotSignedIn: the browser has neither.
         FactorNotAllowed: the tenant does not use passkeys for this.
-        limits.TooMany: too many sign-ins from this address.
 
     """
     if ceremony is Ceremony.SIGN_IN:
-        return signing_in.get_options(visit, identifier=identifier)
+        return signing_in.get_options(visit)
     if ceremony is Ceremony.SECOND_FACTOR:
         return second_step.get_options(visit)
     if ceremony is Ceremony.CONFIRM:

@@ -28,12 +28,12 @@ def should_offer(session: Session) -> bool:
     """Return whether the next page creates backup codes: the user needs some, and has just proven a factor.
 
     Users need codes after they set up a factor and have none, and after they used a code and have few left.
+    A user with a password must have signed in or entered it within the last five minutes, too.
     """
     if not confirmation.has_recent_factor(session):
         return False
-    if not (are_on(experiences.current()) and _has_other_factor(session)):
-        return False
-    return backup_codes.are_due(session.user, since=timezone.now() - confirmation.RECENT)
+    experience = experiences.current()
+    return are_on(experience) and _has_other_factor(session, experience) and _are_due(session)
 
 
 def has_codes(session: Session) -> bool:
@@ -46,8 +46,28 @@ def redirect_to_codes(result: SignInResult, visit: Visit) -> SignInResult:
     return replace(result, redirect_to=get_url(visit.pending))
 
 
+def renew_if_due(session: Session) -> list[str]:
+    """Replace the backup codes of the user as the next step of a sign-in, and return the new ones.
+
+    The user's other browsers are signed out.
+
+    Raises:
+        FactorNotAllowed: the tenant does not use backup codes, or it is not the next step: see
+            ``should_offer``.
+        confirmation.ConfirmNeeded: the second factor was proven more than five minutes ago.
+        backup_codes.NoOtherFactor: the user has no other factor that the tenant uses.
+
+    """
+    _check_possible(session)
+    if not _are_due(session):
+        raise FactorNotAllowed
+    return _renew(session)
+
+
 def renew(session: Session) -> list[str]:
     """Replace the backup codes of the user and return the new ones. The user's other browsers are signed out.
+
+    The caller has checked the password: see ``confirmation.confirm_for_factors``.
 
     Raises:
         FactorNotAllowed: the tenant does not use backup codes.
@@ -55,11 +75,27 @@ def renew(session: Session) -> list[str]:
         backup_codes.NoOtherFactor: the user has no other factor that the tenant uses.
 
     """
-    if not are_on(experiences.current()):
+    _check_possible(session)
+    return _renew(session)
+
+
+def _are_due(session: Session) -> bool:
+    if confirmation.must_enter_password(session) and not confirmation.has_just_signed_in(session):
+        return False
+    return backup_codes.are_due(session.user, since=timezone.now() - confirmation.RECENT)
+
+
+def _check_possible(session: Session) -> None:
+    experience = experiences.current()
+    if not are_on(experience):
         raise FactorNotAllowed
     confirmation.check_factor(session)
-    if not _has_other_factor(session):  # without another factor, ``check_factor`` confirms nothing
+    # Without another factor, ``check_factor`` confirms nothing.
+    if not _has_other_factor(session, experience):
         raise backup_codes.NoOtherFactor
+
+
+def _renew(session: Session) -> list[str]:
     with transaction.atomic():
         codes = backup_codes.renew(session.user)
         confirmation.check_still_signed_in(session)
@@ -69,8 +105,8 @@ def renew(session: Session) -> list[str]:
     return codes
 
 
-def _has_other_factor(session: Session) -> bool:
-    return bool({*confirmation.get_factors(session)} - {FactorType.BACKUP_CODE})
+def _has_other_factor(session: Session, experience: SignInExperience) -> bool:
+    return bool({*confirmation.get_factors(session, experience.factor_policy)} - {FactorType.BACKUP_CODE})
 
 
 def get_url(pending: Pending | None) -> str:

@@ -171,14 +171,13 @@ def _find_entered(session: Session) -> frozenset[Kind]:
 def find_first_channels(session: Session) -> frozenset[Kind]:
     """Return the kinds of address that may have been the channel of a session's first factor.
 
-    ``amr`` begins with the methods of the first factor. After two factors, it does not tell which of them had
+    That is the email for an account elsewhere, which a person who controls the mailbox often controls. After
+    two factors, ``amr`` tells neither whether an account elsewhere was the first, nor which of them had
     ``sms``.
     """
-    if not session.amr:  # an account elsewhere, which a person who controls the mailbox often controls
-        return frozenset({Kind.EMAIL})
-    if session.amr[0] != "otp":
+    if "pwd" in session.amr:
         return frozenset()
-    if session.level == Level.ONE:
+    if session.amr and session.level == Level.ONE:
         return of_session(session).entered
     return frozenset({Kind.EMAIL, Kind.PHONE} if "sms" in session.amr else {Kind.EMAIL})
 

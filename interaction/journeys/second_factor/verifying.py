@@ -31,6 +31,7 @@ _EVENTS: Final = {
     Way.PASSWORD: Event.SIGN_IN_PASSWORD,
     Way.CODE: Event.SIGN_IN_CODE,
     Way.SOCIAL: Event.SIGN_IN_SOCIAL,
+    Way.LINKING: Event.SIGN_IN_SOCIAL,
 }
 
 

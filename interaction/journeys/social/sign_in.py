@@ -156,7 +156,7 @@ def _start_session(
     return go_on(
         user,
         SignIn(
-            way=Way.SOCIAL,
+            way=Way.SOCIAL if linked else Way.LINKING,
             amr=[],
             entered=people.find_mailbox_of_account(user, current.factor_policy),
             auth_time=person.auth_time,

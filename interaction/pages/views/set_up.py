@@ -93,7 +93,7 @@ def backup_codes(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if request.method != "POST" and not backup.should_offer(visit.current):
         return redirect(visit.next_url)
     try:
-        codes = backup.renew(visit.current) if request.method == "POST" else []
+        codes = backup.renew_if_due(visit.current) if request.method == "POST" else []
     except ServiceError:
         return redirect(visit.next_url)
     return shared.render_page(

@@ -27,7 +27,7 @@ _FACTORS = {
 }
 _BITS = {"W": 1, "T": 2, "B": 4}
 _KINDS = {"E": Kind.EMAIL, "P": Kind.PHONE}
-_WAYS = [Way.PASSWORD, Way.CODE, Way.SOCIAL, Way.PASSKEY, Way.RECOVERY, Way.REGISTER]
+_WAYS = [Way.PASSWORD, Way.CODE, Way.SOCIAL, Way.LINKING, Way.PASSKEY, Way.RECOVERY, Way.REGISTER]
 
 
 def rows() -> list[dict[str, str]]:
@@ -186,7 +186,8 @@ def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands,
     if policy.factors and max(demands.essential.values(), default=0) > proven.level:
         assert not need.is_nothing
         assert not need.may_skip
-    waived = remembered or (proven.way == Way.SOCIAL and policy.social is SocialRule.SKIP)
+    trusted = {Way.SOCIAL} if usable else {Way.SOCIAL, Way.LINKING}
+    waived = remembered or (proven.way in trusted and policy.social is SocialRule.SKIP)
     if policy.factors and policy.prompt is Prompt.MANDATORY and proven.level == 1 and not waived:
         assert not need.is_nothing
         assert not need.may_skip

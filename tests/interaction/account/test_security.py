@@ -58,6 +58,16 @@ def add(browser, **typed):
     return send(browser, ADD, page, code=App(key_on(page)).code(), **typed)
 
 
+@pytest.mark.parametrize("name", ["a\x07b", "a\nb", "a\x85b"])
+def test_a_name_with_control_characters_is_refused_when_an_authenticator_is_added(acme, browser, name):
+    answer = add(browser, name=name)
+
+    assert answer.status_code == 400
+    assert "control characters" in answer.text
+    with acme.active():
+        assert not Authenticator.objects.exists()
+
+
 class TestRenaming:
     def test_decision_M50_a_factor_gets_another_name(self, acme, user, browser):
         enrol(acme, user)

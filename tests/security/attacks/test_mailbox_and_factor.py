@@ -186,19 +186,6 @@ class TestPasskeys:
             assert Passkey.objects.get().is_discoverable is True
             assert User.objects.get(pk=owner.pk).factors & 8
 
-    def test_case_MT16_an_unknown_kind_does_not_where_its_id_was_named(self, acme, owner):
-        phone, other = device(), device()
-        passkeys.enrol(acme, owner, phone)
-        with acme.active():
-            Passkey.objects.update(is_discoverable=None)
-        passkeys.enrol(acme, owner, other)
-        browser = acme.browser()
-        options = ask(browser, "sign_in", identifier=owner.username)
-
-        answer = send(browser, "sign_in", phone.get(options, key=phone.keys[0]))
-
-        assert (answer.status_code, has_session(answer)) == (401, False)
-
     def test_case_MT16_of_a_security_key_unknown_means_no(self, acme, owner):
         key = device(flags=0, step=1)
         passkeys.enrol(acme, owner, key, Ceremony.SET_UP_SECURITY_KEY, extension_results={})

@@ -11,10 +11,11 @@ import httpx
 import pytest
 from django.db import connections
 
+from identity.users import credentials
 from identity.users.models import User
 from interaction.journeys import codes as code_journey
 from interaction.journeys.account import confirmation
-from tests.support import codes
+from tests.support import account, codes
 from tests.support.cast import PASSWORD, Browser, World
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import form
@@ -75,6 +76,10 @@ class Stage:
         last = self.filled("/account/delete", typed="ada", password=PASSWORD)
         return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
 
+    def set_password(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
+        last = self.filled("/account/password", new_password=account.NEW)
+        return Stalled.at(self.monkeypatch, credentials, "hash_new_password"), last
+
     def recover(self) -> None:
         browser = self.world.browser()
         codes.proven(browser, self.email, "forgot_password")
@@ -86,6 +91,27 @@ class Stage:
         browser.sign_in(self.owner)
         page = form(browser.get("/account/browsers"))
         assert browser.post("/account/browsers", data=page.fields | {"end": "others"}).is_redirect
+
+
+def interrupted(
+    stalled: Stalled, send: Callable[[], httpx.Response], interrupt: Callable[[], object]
+) -> httpx.Response:
+    """Return the response to a request during whose slow step something else happens."""
+
+    def land() -> httpx.Response:
+        try:
+            return send()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        landing = pool.submit(land)
+        try:
+            assert stalled.begun.wait(20), landing.result(1).text
+            interrupt()
+        finally:
+            stalled.go.set()
+        return landing.result()
 
 
 @pytest.fixture
@@ -104,22 +130,23 @@ def test_attack_what_i_began_lands_after_you_took_your_account_back(stage, attac
     """My request is in the middle; you recover, or sign me out."""
     stalled, send = attack(stage)
 
-    def land():
-        try:
-            return send()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        landing = pool.submit(land)
-        try:
-            assert stalled.begun.wait(20), landing.result(1).text
-            interruption(stage)
-        finally:
-            stalled.go.set()
-        landed = landing.result()
+    landed = interrupted(stalled, send, lambda: interruption(stage))
 
     with stage.world.active():
         person = User.objects.get(pk=stage.owner.pk)
     assert (person.username, person.phone) == ("ada", "")
     assert landed.status_code == 403
+
+
+def test_attack_a_first_password_is_not_set_in_a_session_that_the_owner_ended(stage):
+    account.change(stage.world, stage.owner, password="", email_verified=True)
+    owner = stage.world.browser()
+    codes.proven(owner, stage.email, "sign_in")
+    others = form(owner.get("/account/browsers")).fields | {"end": "others"}
+    stalled, send = stage.set_password()
+
+    landed = interrupted(stalled, send, lambda: owner.post("/account/browsers", data=others))
+
+    assert landed.status_code == 403
+    assert account.stored(stage.world, stage.owner).password == ""
+    assert account.is_signed_in(owner)

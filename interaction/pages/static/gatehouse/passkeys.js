@@ -104,9 +104,8 @@ const ceremonyOf = (button) => button?.dataset.ceremony ?? root.dataset.passkey;
 const creates = (ceremony) => ceremony.startsWith("set_up");
 
 // Asks the browser for a credential and sends it. A wait for the autofill is quiet: it says nothing by itself.
-const run = async (ceremony, { mediation, signal, identifier } = {}) => {
-  const asked = identifier ? { ceremony, identifier } : { ceremony };
-  const { public_key } = await post(root.dataset.options, asked);
+const run = async (ceremony, { mediation, signal } = {}) => {
+  const { public_key } = await post(root.dataset.options, { ceremony });
   const publicKey = parse(public_key, creates(ceremony));
   const credential = creates(ceremony)
     ? await navigator.credentials.create({ publicKey, signal })
@@ -134,8 +133,7 @@ const attempt = async (button) => {
   say("");
   button.disabled = true;
   try {
-    const typed = document.querySelector("[autocomplete~=webauthn]")?.value.trim();
-    await run(ceremonyOf(button), { identifier: typed });
+    await run(ceremonyOf(button));
   } catch (error) {
     say(word(error));
     root.removeAttribute("aria-busy");

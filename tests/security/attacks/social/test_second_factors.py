@@ -7,7 +7,7 @@ import pytest
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.social.models import SocialIdentity
-from tests.support import account, codes, factors, social
+from tests.support import account, audit_log, codes, factors, social
 from tests.support.factors import NEXT, SEND, TOTP
 from tests.support.forms import form
 
@@ -64,6 +64,46 @@ def test_case_MT38_an_account_elsewhere_with_the_same_email_is_asked_for_the_fac
     assert not factors.is_signed_in(browser)
     with acme.active():
         assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize("policy", ["NoPrompt", "Mandatory"])
+def test_case_MT38_before_it_is_linked_also_where_the_provider_is_trusted(acme, provider, policy):
+    """The owner of the mailbox may have created the account. Once it is linked, nobody is asked."""
+    factors.switch_on(acme, social="skip", policy=policy)
+    email = codes.new_email()
+    app = factors.enrol(acme, social.with_proven_email(acme, email))
+    social.connect(acme, provider.config)
+    social.allow(acme, automatic_account_linking=True)
+    browser, later = acme.browser(), acme.browser()
+
+    first = social.came(browser, provider, sub="somebody", email=email, email_verified=True)
+    with acme.active():
+        before = (Session.objects.count(), SocialIdentity.objects.count())
+    proven = browser.post(TOTP, json={"code": app.code()})
+    second = social.came(later, provider, sub="somebody", email=email, email_verified=True)
+
+    assert first.headers["Location"].endswith("/sign-in/second-factor")
+    assert before == (0, 0)
+    assert factors.has_session(proven)
+    assert factors.has_session(second)
+    assert audit_log.last(acme, "SignIn.FirstFactor").payload["way"] == "linking"
+    assert len(audit_log.entries(acme, "SignIn.Social")) == 2
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+def test_decision_M15_a_user_without_a_factor_is_not_asked_where_the_provider_is_trusted(
+    acme, provider, has_account
+):
+    factors.switch_on(acme, "Totp", social="skip", policy="Mandatory")
+    email = codes.new_email()
+    if has_account:
+        social.with_proven_email(acme, email)
+    social.connect(acme, provider.config)
+    social.allow(acme, automatic_account_linking=True)
+
+    answer = social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
+
+    assert factors.has_session(answer)
 
 
 def test_case_MT37_an_account_elsewhere_and_its_mailbox_are_not_two_factors(acme, provider, user, email):
