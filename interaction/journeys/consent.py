@@ -6,6 +6,7 @@ import json
 from django.db import transaction
 
 from identity.sessions.models import Session
+from identity.users import row_locks
 from interaction.journeys.pending import Pending
 from oidc.grants import consents, requests
 from oidc.grants.consents import ConsentRequest
@@ -41,7 +42,11 @@ def is_current(session: Session, pending: Pending, digest: str) -> bool:
 
 @transaction.atomic
 def allow(session: Session, pending: Pending) -> str:
-    """Store the user's consent to what was shown; return the URL that resumes the request."""
+    """Store the user's consent to what was shown, if the session is still live; return the URL that resumes.
+
+    While the page was shown, the account may have got its owner back, which ended sessions and consents.
+    """
+    row_locks.lock(session.user)  # a change of the owner locks it too
     shown = pending.row.shown
     if shown is not None and requests.record_consent(pending.row, session):
         # What was shown may no longer be grantable, and what is grantable may not have been shown.

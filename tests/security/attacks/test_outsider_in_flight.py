@@ -13,12 +13,15 @@ from django.db import connections
 
 from identity.users.models import User
 from interaction.journeys import codes as code_journey
+from interaction.journeys import consent as consent_journey
 from interaction.journeys.account import confirmation
+from oidc.grants.models import Consent
 from tests.support import codes
 from tests.support.cast import PASSWORD, Browser, World
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import form
 from tests.support.in_process import InProcessWorld
+from tests.support.third_parties import consent_page
 
 
 @dataclass
@@ -40,6 +43,27 @@ class Stalled:
 
         monkeypatch.setattr(module, name, slow)
         return stalled
+
+
+def land(
+    stalled: Stalled, send: Callable[[], httpx.Response], interrupt: Callable[[], None]
+) -> httpx.Response:
+    """Send a request, interrupt it at its slow step, and return its answer."""
+
+    def work() -> httpx.Response:
+        try:
+            return send()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        landing = pool.submit(work)
+        try:
+            assert stalled.begun.wait(20), landing.result(1).text
+            interrupt()
+        finally:
+            stalled.go.set()
+        return landing.result()
 
 
 @dataclass
@@ -104,22 +128,41 @@ def test_attack_what_i_began_lands_after_you_took_your_account_back(stage, attac
     """My request is in the middle; you recover, or sign me out."""
     stalled, send = attack(stage)
 
-    def land():
-        try:
-            return send()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        landing = pool.submit(land)
-        try:
-            assert stalled.begun.wait(20), landing.result(1).text
-            interruption(stage)
-        finally:
-            stalled.go.set()
-        landed = landing.result()
+    landed = land(stalled, send, lambda: interruption(stage))
 
     with stage.world.active():
         person = User.objects.get(pk=stage.owner.pk)
     assert (person.username, person.phone) == ("ada", "")
     assert landed.status_code == 403
+
+
+def sent_by(browser: Browser, page: httpx.Response, choice: str) -> Callable[[], httpx.Response]:
+    """What presses a button of a page, asking this process."""
+    found = form(page)
+    near = InProcessWorld.of(browser.world).browser()
+    near.http.cookies.update(browser.http.cookies)
+    return lambda: near.post(found.action or page.url.path, data=found.fields | {"choice": choice})
+
+
+def test_attack_i_allow_my_application_in_your_name_while_you_prove_your_address(acme, monkeypatch):
+    """I registered with your address; my *Allow* is in the middle when you come."""
+    codes.reachable(acme)
+    evil = acme.application(is_third_party=True)
+    mail = new_email()
+    attacker = acme.browser()
+    registration = {"username": "mallory", "password": "Attack3rpass!", "email": mail}
+    assert attacker.post(codes.REGISTER, json=registration).status_code == 200
+    allow = sent_by(attacker, consent_page(attacker, evil), "allow")
+    victim = acme.browser()
+
+    def prove() -> None:
+        answer = codes.enter(victim, mail, codes.sent(victim, mail))
+        assert answer.status_code == 200, answer.text
+
+    landed = land(Stalled.at(monkeypatch, consent_journey, "is_current"), allow, prove)
+
+    assert "/oidc/authorize/" in landed.headers["Location"]
+    with acme.active():
+        assert not Consent.objects.exists()
+    assert "/sign-in?" in attacker.get(landed.headers["Location"]).headers["Location"]
+    assert "/consent?" in victim.authorize(evil).headers["Location"]
