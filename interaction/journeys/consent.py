@@ -10,14 +10,14 @@ from identity.users import row_locks
 from interaction.journeys.pending import Pending
 from oidc.grants import consents, requests
 from oidc.grants.consents import ConsentRequest
-from oidc.provider.authorization import steps
+from oidc.provider.authorization import needed_consent
 from oidc.provider.authorization.refusals import AccessDenied
 from oidc.provider.authorization.response import ClientResponse
 
 
 def record_shown(session: Session, pending: Pending) -> ConsentRequest:
     """Return what the application requests, and record that the page shows it to this user."""
-    consent_request = steps.build_consent_request(session.user, pending.authorization)
+    consent_request = needed_consent.build_request(session.user, pending.authorization)
     shown = consent_request.to_json() | {"user_id": str(session.user_id)}
     if shown != pending.row.shown:
         requests.record_shown(pending.row, shown)
@@ -50,7 +50,7 @@ def allow(session: Session, pending: Pending) -> str:
     shown = pending.row.shown
     if shown is not None and requests.record_consent(pending.row, session):
         # What was shown may no longer be grantable, and what is grantable may not have been shown.
-        consent_request = steps.build_consent_request(session.user, pending.authorization)
+        consent_request = needed_consent.build_request(session.user, pending.authorization)
         consents.grant(session.user, pending.application, consent_request.limited_to(shown))
     return pending.resume_url
 
