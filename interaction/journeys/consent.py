@@ -6,17 +6,18 @@ import json
 from django.db import transaction
 
 from identity.sessions.models import Session
+from identity.users import row_locks
 from interaction.journeys.pending import Pending
 from oidc.grants import consents, requests
 from oidc.grants.consents import ConsentRequest
-from oidc.provider.authorization import steps
+from oidc.provider.authorization import needed_consent
 from oidc.provider.authorization.refusals import AccessDenied
 from oidc.provider.authorization.response import ClientResponse
 
 
 def record_shown(session: Session, pending: Pending) -> ConsentRequest:
     """Return what the application requests, and record that the page shows it to this user."""
-    consent_request = steps.build_consent_request(session.user, pending.authorization)
+    consent_request = needed_consent.build_request(session.user, pending.authorization)
     shown = consent_request.to_json() | {"user_id": str(session.user_id)}
     if shown != pending.row.shown:
         requests.record_shown(pending.row, shown)
@@ -41,11 +42,15 @@ def is_current(session: Session, pending: Pending, digest: str) -> bool:
 
 @transaction.atomic
 def allow(session: Session, pending: Pending) -> str:
-    """Store the user's consent to what was shown; return the URL that resumes the request."""
+    """Store the user's consent to what was shown, if the session is still live; return the URL that resumes.
+
+    While the page was shown, the account may have got its owner back, which ended sessions and consents.
+    """
+    row_locks.lock(session.user)  # a change of the owner locks it too
     shown = pending.row.shown
     if shown is not None and requests.record_consent(pending.row, session):
         # What was shown may no longer be grantable, and what is grantable may not have been shown.
-        consent_request = steps.build_consent_request(session.user, pending.authorization)
+        consent_request = needed_consent.build_request(session.user, pending.authorization)
         consents.grant(session.user, pending.application, consent_request.limited_to(shown))
     return pending.resume_url
 

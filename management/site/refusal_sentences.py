@@ -133,6 +133,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "secret_not_found": _("there is no such client secret"),
     "default_tenant": _("the default tenant cannot be deleted"),
     "key_is_active": _("the active signing key cannot be deleted"),
+    "too_many_keys": _("the algorithm had the highest number of previous signing keys"),
     "algorithm_in_use": _("tokens are signed with the algorithm, or every tenant has it"),
     "algorithm_just_retired": _("the algorithm was retired at the same moment"),
     "import_running": _("another file of the administrator was being checked or imported"),

@@ -11,6 +11,7 @@ from audit import log
 from audit.events import Event
 from database import ids
 from identity.core.errors import ServiceError
+from identity.users import row_locks
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants import families
@@ -73,9 +74,9 @@ def revoke(user: User, application_id: str) -> Application:
 
     """
     application = _get_application(application_id)
-    consents = Consent.objects.filter(user=user, application=application).count()
-    ended = _end(user, application)
-    if not consents and not ended:
+    row_locks.lock(user)  # first, as a change of the account's owner does
+    had_consent, ended = _end(user, application)
+    if not had_consent and not ended:
         raise NotConnected
     log.record(Event.CONSENT_REVOKE, user_id=user.pk, application_id=application.pk, families=ended)
     return application
@@ -93,6 +94,7 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
 
     """
     application = _get_application(application_id)
+    row_locks.lock(user)
     consent = Consent.objects.select_for_update().filter(user=user, application=application).first()
     pk = ids.parse(target_id)
     targets = list(consent.targets.all()) if consent else []
@@ -109,17 +111,19 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
     return application
 
 
-def _end(user: User, application: Application) -> int:
-    """End consents, codes and families, and return how many families were ended."""
-    Consent.objects.filter(user=user, application=application).delete()
+def _end(user: User, application: Application) -> tuple[bool, int]:
+    """End consent, codes and families. Return whether there was a consent, and how many families ended."""
+    _, deleted = Consent.objects.filter(user=user, application=application).delete()
     # Codes first: if one is being redeemed concurrently, its family exists when families are read.
     AuthorizationCode.objects.filter(user=user, application=application, consumed_at=None).delete()
-    live_families = list(RefreshFamily.objects.live().filter(user=user, application=application))
+    live_families = list(
+        RefreshFamily.objects.live().filter(user=user, application=application).order_by("pk")
+    )
     for family in live_families:
         families.end(
             family.pk, reason="consent_revoked", user_id=user.pk, application_id=family.application_id
         )
-    return len(live_families)
+    return bool(deleted.get(Consent._meta.label)), len(live_families)
 
 
 def _get_application(application_id: str) -> Application:

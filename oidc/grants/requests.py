@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, Q, QuerySet
 from django.db.models.functions import Now
 
 from audit import context
@@ -130,7 +130,10 @@ def record_sign_in(request: AuthorizationRequest, session: Session, chain: Chain
 
 
 def record_account(request: AuthorizationRequest, session: Session) -> bool:
-    """Record that the user chose this session's account. Return false if the request is another session's."""
+    """Record that the user chose the account of this session.
+
+    Return false if the request is another session's, or if this session has ended.
+    """
     return bool(_of_session(request, session).update(session=session, account_chosen_at=Now()))
 
 
@@ -141,13 +144,18 @@ def record_shown(request: AuthorizationRequest, shown: dict[str, Any]) -> None:
 
 
 def record_consent(request: AuthorizationRequest, session: Session) -> bool:
-    """Record that this session's user consented. Return false if the request is another session's."""
+    """Record that this session's user consented.
+
+    Return false if the request is another session's, or if this session has ended. Lock the user's row
+    before: then a recovery or a new owner either waits for the consent, or has ended the session.
+    """
     return bool(_of_session(request, session).update(session=session, consented_at=Now()))
 
 
 def _of_session(request: AuthorizationRequest, session: Session) -> QuerySet[AuthorizationRequest]:
-    """Return the request unless it belongs to another session, which may be another user's."""
-    return AuthorizationRequest.objects.filter(Q(session=None) | Q(session=session), pk=request.pk)
+    """Return the request unless this session has ended or the request is another's, or another user's."""
+    is_live = Exists(Session.objects.live().filter(pk=session.pk))
+    return AuthorizationRequest.objects.filter(Q(session=None) | Q(session=session), is_live, pk=request.pk)
 
 
 def record_wish_declined(request: AuthorizationRequest) -> None:

@@ -15,7 +15,11 @@ def _end_codes(user: User) -> None:
 
 
 def _end_families(user: User) -> None:
-    RefreshFamily.objects.filter(user=user, ended_at=None).update(ended_at=Now(), end_reason="owner_changed")
+    # In the order of their ids, in which ``revocations`` locks them too.
+    locked = RefreshFamily.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
+    RefreshFamily.objects.filter(pk__in=locked.filter(user=user, ended_at=None).values("pk")).update(
+        ended_at=Now(), end_reason="owner_changed"
+    )
 
 
 def _end_consents(user: User) -> None:

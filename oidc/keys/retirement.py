@@ -14,7 +14,7 @@ from identity.core.algorithms import Algorithm
 from identity.core.doctor_checks import join_names
 from identity.core.errors import Invalid
 from identity.resources.models import Resource
-from oidc.keys import services
+from oidc.keys import previous_keys, services
 from oidc.keys.models import SigningKey
 
 Uses = Callable[[str], Iterator[str]]
@@ -39,14 +39,18 @@ def retire(algorithm: str) -> SigningKey:
 
     Raises:
         CannotRetire: the algorithm is ES256 or the tenant's default, something names it, or it has no key.
+        previous_keys.TooMany: the algorithm has 20 previous keys.
 
     """
     services.lock_keys()
-    key = SigningKey.objects.active().filter(algorithm=algorithm).first()
-    if key is None:
+    found = SigningKey.objects.filter(algorithm=algorithm).in_order()
+    keys = list(found.defer("public_jwk", "sealed_private_key"))
+    if not keys or keys[0].status != SigningKey.Status.ACTIVE:
         raise CannotRetire("has no active key: it was retired already, or never had one")
+    key, next_keys = keys[0], [row for row in keys if row.status == SigningKey.Status.NEXT]
     _check_unused(key)
-    for next_key in SigningKey.objects.next().filter(algorithm=algorithm):
+    previous_keys.check_number(len(keys) - 1 - len(next_keys))
+    for next_key in next_keys:
         services.remove(next_key)
     key.status = SigningKey.Status.PREVIOUS
     key.retired_at = key.updated_at = timezone.now()

@@ -4,6 +4,7 @@ from typing import Final
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_noop
@@ -14,7 +15,7 @@ from identity.core import records, tenancy
 from identity.core.algorithms import Algorithm
 from identity.core.errors import ServiceError
 from identity.tenants.models import Tenant
-from oidc.keys import signing
+from oidc.keys import previous_keys, signing
 from oidc.keys.models import SigningKey
 
 # The migration of the first release whose nodes know other algorithms than ES256.
@@ -72,6 +73,7 @@ def prepare(algorithm: str = "") -> SigningKey:
     There is at most one: a second call returns the same key. An empty algorithm means the default one.
 
     Raises:
+        previous_keys.TooMany: there is no next key, and the algorithm has 20 previous keys.
         UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
 
     """
@@ -83,9 +85,14 @@ def prepare(algorithm: str = "") -> SigningKey:
 @transaction.atomic
 def _prepare(algorithm: str, new: SigningKey | None) -> SigningKey | None:
     lock_keys()
-    prepared = SigningKey.objects.next().filter(algorithm=algorithm).first()
-    if prepared is not None or new is None:
-        return prepared
+    others = SigningKey.objects.filter(algorithm=algorithm).exclude(status=SigningKey.Status.ACTIVE)
+    # The next key has the first place, if there is one.
+    found = list(others.in_order().defer("public_jwk", "sealed_private_key"))
+    if found and found[0].status == SigningKey.Status.NEXT:
+        return found[0]
+    if new is None:
+        return None
+    previous_keys.check_number(len(found))
     new.save(force_insert=True)
     log.record(Event.SIGNING_KEY_PREPARE, kid=new.pk, algorithm=algorithm)
     return new
@@ -98,6 +105,7 @@ def rotate(algorithm: str = "") -> SigningKey:
     no active key, its first one becomes active. An empty algorithm means the default one.
 
     Raises:
+        previous_keys.TooMany: the algorithm has 20 previous keys.
         NextKeyCannotBeDecrypted: the private key of the next key cannot be decrypted.
         UpgradeInProgress: a node of an older release serves, and the new key would not be ES256.
 
@@ -116,12 +124,18 @@ def _rotate(algorithm: str, new: SigningKey | None) -> SigningKey | None:
         return None
     if key is not new and not signing.can_decrypt(key):
         raise NextKeyCannotBeDecrypted
-    is_default = not SigningKey.objects.default().exclude(algorithm=algorithm).exists()
+    counts = SigningKey.objects.aggregate(
+        previous=Count("pk", filter=Q(algorithm=algorithm, status=SigningKey.Status.PREVIOUS)),
+        other_defaults=Count(
+            "pk", filter=Q(status=SigningKey.Status.ACTIVE, is_default=True) & ~Q(algorithm=algorithm)
+        ),
+    )
+    previous_keys.check_number(counts["previous"])
     now = timezone.now()
     SigningKey.objects.active().filter(algorithm=algorithm).update(
         status=SigningKey.Status.PREVIOUS, retired_at=now, updated_at=now
     )
-    _activate(key, is_default=is_default)
+    _activate(key, is_default=not counts["other_defaults"])
     log.record(Event.SIGNING_KEY_ROTATE, kid=key.pk, algorithm=algorithm)
     return key
 

@@ -13,11 +13,12 @@ from oidc.keys.algorithms import SIGNERS
 from oidc.keys.models import SigningKey
 from oidc.public_json import cacheable_json, encode
 
-_MOST: Final = 1_024  # key sets in memory, of about 400 bytes for each key
+_MOST: Final = 1_024  # key sets in memory, one for each tenant, of about 400 bytes for each key
 _IDS: Final = SelectValues(lambda: SigningKey.objects.in_order().values_list("pk"))
 _PUBLISHED: Final = Select(lambda: SigningKey.objects.in_order().only("pk", "algorithm", "public_jwk"))
-# By tenant and the ids of the keys in order. The public half of a key never changes.
-_kept: Final[dict[tuple[Any, ...], Answer]] = {}
+# By tenant, with the ids of the keys in order. The public half of a key never changes. Threads replace an
+# entry as a whole, so that another thread never reads the ids of one set with the answer of another.
+_kept: Final[dict[str, tuple[tuple[Any, ...], Answer]]] = {}
 
 
 def get_key_set() -> Answer:
@@ -26,15 +27,16 @@ def get_key_set() -> Answer:
     The ids are read each time, so that a rotation or deletion on one worker counts on all workers at once.
     """
     tenant_id = tenancy.active_id()
-    kept = _kept.get((tenant_id, *(pk for (pk,) in _IDS.all())))
-    if kept is None:
-        keys = _PUBLISHED.all()
-        kept = _encode(keys)
-        if len(_kept) >= _MOST:
-            _kept.clear()
-        # Not by the ids of the first query, because the keys may have changed since.
-        _kept[tenant_id, *(key.pk for key in keys)] = kept
-    return kept
+    kept = _kept.get(tenant_id)
+    if kept is not None and kept[0] == tuple(pk for (pk,) in _IDS.all()):
+        return kept[1]
+    keys = _PUBLISHED.all()
+    answer = _encode(keys)
+    if len(_kept) >= _MOST:
+        _kept.clear()
+    # Not by the ids of the first query, because the keys may have changed since.
+    _kept[tenant_id] = (tuple(key.pk for key in keys), answer)
+    return answer
 
 
 def _encode(keys: list[SigningKey]) -> Answer:

@@ -25,3 +25,8 @@ IDENTITY_SCOPES: Final = (*RESERVED, *NEWER)
 def get_identity_scopes(scope: str) -> list[str]:
     """Return the identity scopes of a ``scope`` parameter, each once, in their order."""
     return [name for name in dict.fromkeys(scope.split()) if name in IDENTITY_SCOPES]
+
+
+def get_further_scopes(scope: str) -> tuple[str, ...]:
+    """Return the scopes of a ``scope`` parameter that are no identity scopes, each once, in their order."""
+    return tuple(name for name in dict.fromkeys(scope.split()) if name not in IDENTITY_SCOPES)

@@ -186,13 +186,14 @@ def build_audience(api: Resource | None, organization_id: UUID | None) -> str | 
 
 
 def select_scopes(available: set[str], requested: list[str]) -> tuple[str, ...]:
-    """Return the available scopes that were requested, or all available ones if none was.
+    """Return the available scopes that were requested, each once, or all available ones if none was.
 
     A scope with a reserved name is never granted. RFC 9068 section 3: what a token authorizes must not be
     ambiguous.
     """
     available = available.difference(RESERVED)
-    further = [name for name in requested if name in available or name not in {*RESERVED, *NEWER}]
+    words = dict.fromkeys(requested)
+    further = [name for name in words if name in available or name not in {*RESERVED, *NEWER}]
     if not further:
         return tuple(sorted(available))
     return tuple(name for name in further if name in available)

@@ -35,7 +35,7 @@ GROUPS: Final = {
         ),
     ),
     "steps": (
-        ("oidc/provider/authorization/steps.py",),
+        ("oidc/provider/authorization/steps.py", "oidc/provider/authorization/needed_consent.py"),
         (
             "tests/oidc/authorize/test_prompt.py",
             "tests/oidc/authorize/test_id_token_hint.py",

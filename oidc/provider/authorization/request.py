@@ -127,7 +127,7 @@ def _build_authorization(request: ClientRequest) -> Authorization:
         login_hint=sent["login_hint"],
         ui_locales=sent["ui_locales"],
         claims=claims_request.from_document(document),
-        further_scopes=tuple(name for name in sent["scope"].split() if name not in scopes.IDENTITY_SCOPES),
+        further_scopes=scopes.get_further_scopes(sent["scope"]),
         resource=sent["resource"],
         organization_id=sent["organization_id"],
         **_get_acr_values(request, document),

@@ -8,14 +8,12 @@ from typing import Final
 from django.utils import timezone
 
 from identity.sessions.models import Session
-from identity.users.models import User
 from oidc.applications import access, redirect_uris
-from oidc.grants import consents
-from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import id_token_hint, target
-from oidc.provider.authorization import demands
+from oidc.provider import id_token_hint
+from oidc.provider.authorization import demands, needed_consent
 from oidc.provider.authorization.refusals import (
+    AccessDenied,
     ConsentRequired,
     InteractionRequired,
     LoginRequired,
@@ -34,6 +32,7 @@ class Step(Enum):
     SELECT_ACCOUNT = auto()
     STEP_UP = auto()
     UNMET = auto()
+    CANCELLED = auto()
     CONSENT = auto()
     CONFIRM = auto()
     ISSUE = auto()
@@ -48,6 +47,7 @@ _REFUSALS: Final[Mapping[Step, type[OAuthError]]] = {
     Step.CONSENT: ConsentRequired,
     Step.STEP_UP: InteractionRequired,
     Step.UNMET: UnmetAuthenticationRequirements,
+    Step.CANCELLED: AccessDenied,
 }
 
 
@@ -60,12 +60,28 @@ def next_step(
     a step completed for this request counts.
     """
     if pending and pending.cancelled_at:
-        return Step.UNMET
+        return _get_cancelled_step(authorization, session, pending)
     if session is None or (pending and pending.session_id not in {None, session.pk}):
         return Step.SIGN_IN
     if "none" in authorization.prompt:
         return _get_silent_step(authorization, session)
     return _get_interactive_step(authorization, session, pending)
+
+
+def _get_cancelled_step(
+    authorization: Authorization, session: Session | None, pending: AuthorizationRequest
+) -> Step:
+    """Return the step of a user who did not sign in as the request demands.
+
+    A third party without consent is not told of the demand, which may be that of an organization: otherwise
+    it would learn that the user is a member.
+    """
+    if not authorization.application.is_third_party:
+        return Step.UNMET
+    is_other = session is None or pending.session_id not in {None, session.pk}
+    if is_other or needed_consent.must_consent(session, authorization, pending):
+        return Step.CANCELLED
+    return Step.UNMET
 
 
 def get_refusal(authorization: Authorization, session: Session | None, step: Step) -> OAuthError:
@@ -105,7 +121,7 @@ def _get_interactive_step(
     if not access.may_use(session.user, authorization.application):
         return Step.NO_ACCESS
     weak = _find_step_of_weak_sign_in(authorization, session, pending)
-    return weak or _get_last_step(authorization, session, pending)
+    return weak if weak is Step.STEP_UP else _get_last_step(authorization, session, pending, weak)
 
 
 def _find_step_of_weak_sign_in(
@@ -120,12 +136,15 @@ def _find_step_of_weak_sign_in(
 
 
 def _get_last_step(
-    authorization: Authorization, session: Session, pending: AuthorizationRequest | None
+    authorization: Authorization, session: Session, pending: AuthorizationRequest | None, weak: Step | None
 ) -> Step:
-    """Return the step of a user who is signed in as the request demands."""
-    if _must_consent(session, authorization, pending):
+    """Return the step of a user who cannot sign in better. ``weak`` is the step of a weak sign-in.
+
+    Consent comes before an answer that names a demand: see ``_get_cancelled_step``.
+    """
+    if needed_consent.must_consent(session, authorization, pending):
         return Step.CONSENT
-    return Step.CONFIRM if _must_confirm(authorization, pending) else Step.ISSUE
+    return weak or (Step.CONFIRM if _must_confirm(authorization, pending) else Step.ISSUE)
 
 
 def _get_silent_step(authorization: Authorization, session: Session) -> Step:
@@ -136,7 +155,7 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
     application, ``NO_ACCESS`` takes the place of consent.
     """
     may_use = access.may_use(session.user, authorization.application)
-    if _must_consent(session, authorization, None):
+    if needed_consent.must_consent(session, authorization, None):
         return Step.CONSENT if may_use else Step.NO_ACCESS
     if step := _get_step_for_other_user(authorization, session, signed_in=False, is_pending=False):
         return step
@@ -188,36 +207,6 @@ def _must_sign_in_again(session: Session, authorization: Authorization) -> bool:
     return timezone.now() - session.auth_time > timedelta(seconds=authorization.max_age)
 
 
-def _must_consent(
-    session: Session, authorization: Authorization, pending: AuthorizationRequest | None
-) -> bool:
-    application = authorization.application
-    has_consented_now = bool(pending and pending.consented_at)
-    if "consent" in authorization.prompt and not has_consented_now:
-        return True
-    if not application.is_third_party:
-        return False
-    if (
-        not has_consented_now
-        and not application.must_present_secret
-        and not authorization.redirect_uri.startswith("https:")
-    ):
-        # RFC 8252 section 8.6: another program may have taken the scheme or the port, so an earlier
-        # consent does not count.
-        return True
-    consent = consents.find(session.user_id, application.pk)
-    if has_consented_now:
-        # Scopes that the user's roles gained after the page was shown are not granted. The page is not shown
-        # again for them.
-        return not consents.covers(consent, ConsentRequest(_get_identity_scopes(authorization)))
-    if authorization.organization_id and not consents.has_organization(
-        consent, authorization.organization_id
-    ):
-        # The same for members and others, so that the response does not reveal who is a member.
-        return True
-    return not consents.covers(consent, build_consent_request(session.user, authorization))
-
-
 def _must_confirm(authorization: Authorization, pending: AuthorizationRequest | None) -> bool:
     """Return whether the user still has to see a page in this request."""
     if pending and (pending.signed_in_at or pending.account_chosen_at or pending.consented_at):
@@ -233,18 +222,3 @@ def is_client_unproven(authorization: Authorization) -> bool:
     return not authorization.application.must_present_secret and redirect_uris.is_unproven(
         authorization.redirect_uri
     )
-
-
-def build_consent_request(user: User, authorization: Authorization) -> ConsentRequest:
-    """Return what the user is asked to agree to: identity scopes, claims, and scopes from roles."""
-    return target.build_consent_request(
-        user,
-        _get_identity_scopes(authorization),
-        authorization.scope.split(),
-        resource=authorization.resource,
-        organization_id=authorization.organization_id,
-    )
-
-
-def _get_identity_scopes(authorization: Authorization) -> tuple[str, ...]:
-    return *authorization.scopes, *authorization.claims.get_scopes_beyond(authorization.scopes)

@@ -1,17 +1,22 @@
 """The applications that have access to a user's account, and what ends when the user revokes it."""
 
 from datetime import UTC, datetime, timedelta
+from threading import Event as Signal
 from uuid import uuid4
 
 import pytest
+from django.db import connection, transaction
 
 from audit.events import Event
+from identity.users import ownership, row_locks
+from identity.users.identifiers import Kind
 from oidc.grants import connections, consents
 from oidc.grants.connections import NotConnected
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
 from tests.support.audit_log import entries
 from tests.support.grant_rows import new_api, new_code, new_family, new_organization, new_session
+from tests.support.threads import at_once, count_waiting, wait_until
 
 
 def third_party(acme, name="Third"):
@@ -208,3 +213,36 @@ class TestRevokeTarget:
 
             assert ConsentTarget.objects.count() == 3
         assert entries(acme, Event.CONSENT_REVOKE) == []
+
+
+@pytest.mark.skipif(
+    connection.vendor != "postgresql",
+    reason="real concurrency is tested on PostgreSQL: --engine=postgres",
+)
+def test_a_user_disconnects_at_the_moment_at_which_the_account_gets_its_owner_back(acme, user):
+    """The consent is deleted, its codes and refresh tokens are not yet, when the owner comes."""
+    application, begun = third_party(acme), Signal()
+    with acme.active():
+        connect(user, application)
+
+    def pause(execute, sql, params, many, context):
+        result = execute(sql, params, many, context)
+        if sql.startswith("DELETE") and f'"{Consent._meta.db_table}"' in sql and not begun.is_set():
+            begun.set()
+            assert wait_until(lambda: count_waiting() > 0)
+        return result
+
+    def work(index):
+        with acme.active(), transaction.atomic():
+            if index:
+                assert begun.wait(20)
+                row_locks.lock(user)
+                ownership.take_over(user, [Kind.EMAIL])
+            else:
+                with connection.execute_wrapper(pause):
+                    connections.revoke(user, str(application.pk))
+
+    at_once(2, work)
+
+    with acme.active():
+        assert left() == (0, 0, 0)

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from django.db import transaction
+
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationCode, Consent, RefreshFamily
@@ -22,8 +24,9 @@ def test_all_grants_of_this_user_end(acme):
         redeemed = new_code(application, session, consumed_at=before)
         ended = new_family(application, session, ended_at=before, end_reason="revoked")
 
-        for kind in USER_DATA:
-            kind.end(user)
+        with transaction.atomic():
+            for kind in USER_DATA:
+                kind.end(user)
 
         assert list(AuthorizationCode.objects.filter(user=user)) == [redeemed]
         assert not Consent.objects.filter(user=user).exists()

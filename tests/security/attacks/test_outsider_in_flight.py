@@ -14,12 +14,15 @@ from django.db import connections
 from identity.users import credentials
 from identity.users.models import User
 from interaction.journeys import codes as code_journey
+from interaction.journeys import consent as consent_journey
 from interaction.journeys.account import confirmation
+from oidc.grants.models import Consent
 from tests.support import account, codes
 from tests.support.cast import PASSWORD, Browser, World
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import form
 from tests.support.in_process import InProcessWorld
+from tests.support.third_parties import consent_page
 
 
 @dataclass
@@ -41,6 +44,27 @@ class Stalled:
 
         monkeypatch.setattr(module, name, slow)
         return stalled
+
+
+def interrupted(
+    stalled: Stalled, send: Callable[[], httpx.Response], interrupt: Callable[[], object]
+) -> httpx.Response:
+    """Return the response to a request during whose slow step something else happens."""
+
+    def land() -> httpx.Response:
+        try:
+            return send()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        landing = pool.submit(land)
+        try:
+            assert stalled.begun.wait(20), landing.result(1).text
+            interrupt()
+        finally:
+            stalled.go.set()
+        return landing.result()
 
 
 @dataclass
@@ -93,27 +117,6 @@ class Stage:
         assert browser.post("/account/browsers", data=page.fields | {"end": "others"}).is_redirect
 
 
-def interrupted(
-    stalled: Stalled, send: Callable[[], httpx.Response], interrupt: Callable[[], object]
-) -> httpx.Response:
-    """Return the response to a request during whose slow step something else happens."""
-
-    def land() -> httpx.Response:
-        try:
-            return send()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        landing = pool.submit(land)
-        try:
-            assert stalled.begun.wait(20), landing.result(1).text
-            interrupt()
-        finally:
-            stalled.go.set()
-        return landing.result()
-
-
 @pytest.fixture
 def stage(acme: World, monkeypatch: pytest.MonkeyPatch) -> Stage:
     codes.experience(codes.reachable(acme), account={"username_change": True, "deletion": True})
@@ -150,3 +153,35 @@ def test_attack_a_first_password_is_not_set_in_a_session_that_the_owner_ended(st
     assert landed.status_code == 403
     assert account.stored(stage.world, stage.owner).password == ""
     assert account.is_signed_in(owner)
+
+
+def sent_by(browser: Browser, page: httpx.Response, choice: str) -> Callable[[], httpx.Response]:
+    """What presses a button of a page, asking this process."""
+    found = form(page)
+    near = InProcessWorld.of(browser.world).browser()
+    near.http.cookies.update(browser.http.cookies)
+    return lambda: near.post(found.action or page.url.path, data=found.fields | {"choice": choice})
+
+
+def test_attack_i_allow_my_application_in_your_name_while_you_prove_your_address(acme, monkeypatch):
+    """I registered with your address; my *Allow* is in the middle when you come."""
+    codes.reachable(acme)
+    evil = acme.application(is_third_party=True)
+    mail = new_email()
+    attacker = acme.browser()
+    registration = {"username": "mallory", "password": "Attack3rpass!", "email": mail}
+    assert attacker.post(codes.REGISTER, json=registration).status_code == 200
+    allow = sent_by(attacker, consent_page(attacker, evil), "allow")
+    victim = acme.browser()
+
+    def prove() -> None:
+        answer = codes.enter(victim, mail, codes.sent(victim, mail))
+        assert answer.status_code == 200, answer.text
+
+    landed = interrupted(Stalled.at(monkeypatch, consent_journey, "is_current"), allow, prove)
+
+    assert "/oidc/authorize/" in landed.headers["Location"]
+    with acme.active():
+        assert not Consent.objects.exists()
+    assert "/sign-in?" in attacker.get(landed.headers["Location"]).headers["Location"]
+    assert "/consent?" in victim.authorize(evil).headers["Location"]
