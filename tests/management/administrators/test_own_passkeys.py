@@ -12,7 +12,7 @@ from django.utils import timezone
 from audit.models import Entry
 from identity.core import tenancy
 from identity.factors import totp
-from management.administrators import mail, passkeys, recovery, second_step, services
+from management.administrators import mail, passkeys, recovery, second_step, services, session_check
 from management.administrators.models import Administrator, AdministratorPasskey
 from tests.support import authenticator, operators
 from tests.support import passkeys as users_passkeys
@@ -205,7 +205,7 @@ class TestAdding:
         device, handle = users_passkeys.device(), passkeys.new_handle(stale)
         options = passkeys.get_creation_options(stale, browser="b", handle=handle)
 
-        with pytest.raises(passkeys.SessionEnded):
+        with pytest.raises(session_check.SessionEnded):
             passkeys.add(stale, browser="b", handle=handle, credential=device.create(options))
 
     def test_no_page_adds_one_at_an_address_without_passkeys(self, operator, settings):
