@@ -98,7 +98,7 @@ def add(
         AlreadyEnrolled: an administrator has this passkey.
         TooManyFactors: the administrator has 20.
         session_check.SessionEnded: the administrator's credentials or rights have changed since.
-        Invalid: the name is too long.
+        Invalid: the name is too long, or contains a NUL character.
 
     """
     passkeys.check_name(name)
@@ -129,7 +129,7 @@ def rename(administrator: Administrator, passkey_id: UUID, name: str) -> None:
 
     Raises:
         NoSuchPasskey: the administrator has no such passkey.
-        Invalid: the name is too long.
+        Invalid: the name is too long, or contains a NUL character.
 
     """
     passkeys.check_name(name)
