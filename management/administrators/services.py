@@ -124,6 +124,8 @@ def change(
     columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
         columns["email"] = identifiers.clean_email(fields["email"]) if fields["email"] else ""
+        if columns["email"] != administrator.email:
+            columns["proven_email"] = None  # also if the earlier email is set again later
     if "phone" in fields:
         columns["phone"] = identifiers.clean_phone(fields["phone"]) if fields["phone"] else ""
     if "password" in fields:

@@ -151,6 +151,14 @@ class TestALink:
 
         assert Client().get(link).status_code == 410
 
+    def test_is_not_sent_to_an_address_that_is_set_back(self, who):
+        email = who.email
+        services.change(who, {"email": "other@example.com"})
+        services.change(who, {"email": email})
+
+        assert ask(email).status_code == 200
+        assert sent() == []
+
     def test_outlives_sign_ins_of_a_thief_of_the_password(self, who):
         link, browser, thief = link_for(who), Client(), {"username": who.username, "password": PASSWORD}
 
