@@ -110,6 +110,27 @@ def add(assignment: Assignment, parent_id: UUID, item_ids: list[str]) -> bool:
     return True
 
 
+@transaction.atomic
+def remove(
+    assignment: Assignment, parent_id: UUID, item_ids: list[str], *, expected: frozenset[int] | None = None
+) -> bool:
+    """Remove items from the parent, which keeps all others. Return false if the parent does not exist.
+
+    Links that match ``protected_filter`` stay.
+
+    Raises:
+        records.Stale: the parent was changed since the caller read it.
+
+    """
+    if not records.increment_version(assignment.parents, parent_id, expected):
+        return False
+    links = assignment.link.objects.filter(**{f"{assignment.parent}_id": parent_id})
+    named = [pk for text in item_ids if (pk := ids.parse(text)) is not None]
+    links.filter(among(f"{assignment.item}_id", named)).exclude(**assignment.protected_filter).delete()
+    _record(assignment, parent_id, set(links.values_list(f"{assignment.item}_id", flat=True)))
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class _Items:
     """Items by whether the parent has them already, and the parent's links to other items."""

@@ -1,5 +1,7 @@
 """The second factors of users, on the operators' site."""
 
+from uuid import UUID
+
 from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -51,9 +53,7 @@ def _build_form(user: User) -> type[forms.Form]:
 
 
 def _remove(submission: Submission) -> str:
-    chosen = submission.fields["factor"]
-    factor = next(found for found in services.get_factors(submission.row) if str(found.id) == chosen)
-    services.remove(submission.row, factor.id)
+    services.remove(submission.row, UUID(submission.fields["factor"]))
     return gettext("The factor is removed.")
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -193,9 +194,11 @@ def check_name(name: str) -> None:
     """Check the name that an owner gives to a passkey.
 
     Raises:
-        Invalid: the name is too long.
+        Invalid: the name is too long, or contains a NUL character.
 
     """
+    if "\0" in name:  # PostgreSQL cannot store it
+        raise Invalid("name", gettext_noop("must not contain a NUL character"))
     if len(name) > MAX_NAME:
         raise Invalid("name", f"must have at most {MAX_NAME} characters")
 

@@ -23,11 +23,9 @@ def _add(submission: Submission) -> str:
 
 def _remove(submission: Submission) -> str:
     removed = find_user_ids(submission.fields["user_ids"], "user_ids")
-    held = [str(pk) for pk in services.USERS.items_of(submission.row.pk).values_list("pk", flat=True)]
-    kept = [pk for pk in held if pk not in set(removed)]
-    if not assignments.replace(services.USERS, submission.row.pk, kept, expected=submission.expected):
+    if not assignments.remove(services.USERS, submission.row.pk, removed, expected=submission.expected):
         raise Gone
-    return _describe(len(kept))
+    return _describe(services.USERS.items_of(submission.row.pk).count())
 
 
 def _describe(number: int) -> str:

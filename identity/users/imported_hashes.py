@@ -95,6 +95,8 @@ def normalize(text: str, bounds: Bounds = REQUEST_BOUNDS) -> str:
 def _check_verifiable(encoded: str) -> str:
     if len(encoded) > _LONGEST:
         raise Invalid(_FIELD, gettext_noop("is too long"))
+    if "\0" in encoded:  # PostgreSQL cannot store it
+        raise _unknown_format()
     if not verifiable_hashes.is_verifiable(encoded):
         raise Invalid(_FIELD, gettext_noop("has a salt, a checksum or costs that its algorithm cannot have"))
     return encoded

@@ -44,7 +44,7 @@ def new_imported_user(
         Invalid: a field is invalid, or there is no username, email or phone.
 
     """
-    if not 1 <= len(foreign_id) <= _MAX_ID_LENGTH or not foreign_id.isprintable():
+    if not is_id(foreign_id):
         raise Invalid("id", gettext_noop("must have 1 to 256 characters, none of them control characters"))
     profile = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
     if not any(profile[kind] for kind in Kind):
@@ -70,6 +70,11 @@ def new_imported_user(
         encoded = imported_hashes.normalize(password_hash, bounds)
     user.password = encoded
     return user
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text can be the id of an imported user in the source system."""
+    return 1 <= len(text) <= _MAX_ID_LENGTH and text.isprintable()
 
 
 def get_imported_ids(source: str, among: Collection[str] | None = None) -> set[str]:

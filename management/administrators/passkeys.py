@@ -13,7 +13,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils.crypto import constant_time_compare
 
 from audit import log
 from audit.events import Event
@@ -25,7 +24,7 @@ from identity.factors.errors import AlreadyEnrolled, FactorError, TooManyFactors
 from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
 from identity.limits import services as limits
-from management.administrators import passkey_notices, sign_in
+from management.administrators import passkey_notices, session_check, sign_in
 from management.administrators.models import Administrator, AdministratorPasskey
 
 _HANDLE_BYTES: Final = 32
@@ -37,14 +36,6 @@ class NoSuchPasskey(FactorError):
     status = 404
     reason = "factor_not_found"
     message = "passkey not found"
-
-
-class SessionEnded(FactorError):
-    """The credentials or rights of the administrator have changed since the page was opened."""
-
-    status = 403
-    reason = "confirm_needed"
-    message = "your session has ended meanwhile: sign in again"
 
 
 def get_sign_in_options(browser: str) -> dict[str, Any]:
@@ -106,8 +97,8 @@ def add(
         PasskeyRefused: a check failed.
         AlreadyEnrolled: an administrator has this passkey.
         TooManyFactors: the administrator has 20.
-        SessionEnded: the administrator's credentials or rights have changed since.
-        Invalid: the name is too long.
+        session_check.SessionEnded: the administrator's credentials or rights have changed since.
+        Invalid: the name is too long, or contains a NUL character.
 
     """
     passkeys.check_name(name)
@@ -116,7 +107,7 @@ def add(
         new = ceremonies.verify_registration(credential_json.read_registration(credential), binding)
         with transaction.atomic():
             passkeys.spend(new.challenge)
-            _lock(administrator)
+            session_check.lock(administrator)
             own = AdministratorPasskey.objects.filter(administrator=administrator)
             if own.count() >= passkeys.MOST:
                 raise TooManyFactors
@@ -138,7 +129,7 @@ def rename(administrator: Administrator, passkey_id: UUID, name: str) -> None:
 
     Raises:
         NoSuchPasskey: the administrator has no such passkey.
-        Invalid: the name is too long.
+        Invalid: the name is too long, or contains a NUL character.
 
     """
     passkeys.check_name(name)
@@ -194,19 +185,6 @@ def _delete(passkey: AdministratorPasskey) -> None:
     deleted, _ = AdministratorPasskey.objects.filter(pk=passkey.pk).delete()
     if deleted:
         _record(Event.ADMINISTRATOR_PASSKEY_DELETE, passkey, name=passkey.name)
-
-
-def _lock(administrator: Administrator) -> None:
-    """Lock the administrator's row, and check that the session has not ended since the request began.
-
-    Raises:
-        SessionEnded: the administrator's credentials or rights have changed since.
-
-    """
-    current = Administrator.objects.select_for_update().filter(pk=administrator.pk).first()
-    known = administrator.get_session_auth_hash()
-    if current is None or not constant_time_compare(current.get_session_auth_hash(), known):
-        raise SessionEnded
 
 
 @contextmanager

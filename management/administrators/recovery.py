@@ -1,8 +1,8 @@
 """Recovery of a forgotten password: a link, by mail to a proven address, to choose a new one.
 
-The link contains a token that Django signs and nothing stores. The link becomes invalid when the
-administrator signs in, or when the password, the email, the second step or the rights change. Signing in
-still requires the second step.
+The link contains a token that Django signs and nothing stores. The link becomes invalid when the password,
+the email, the second step or the rights change. A sign-in does not end it: otherwise a thief of the password
+could block the recovery. Signing in still requires the second step.
 """
 
 from contextlib import suppress
@@ -73,9 +73,9 @@ _TOKENS: Final = _Tokens()
 
 
 def get_state(administrator: Administrator) -> str:
-    """Return a text that depends on credentials, rights, email and last sign-in. A change ends all links."""
+    """Return a text that depends on credentials, rights and email. A change ends all links."""
     parts = (administrator.pk, administrator.get_session_auth_hash(), administrator.email)
-    return " ".join(map(str, (*parts, administrator.last_login)))
+    return " ".join(map(str, parts))
 
 
 def send_links(email: str) -> None:

@@ -19,6 +19,7 @@ from identity.encryption import keyring
 from identity.factors import printed_codes, totp
 from identity.limits import rules
 from identity.limits import services as limits
+from management.administrators import session_check
 from management.administrators.models import Administrator, RecoveryCode
 
 PURPOSE: Final = "administrators' second step"
@@ -145,42 +146,62 @@ def set_up(administrator: Administrator, *, secret: bytes, code: str) -> list[st
 
     Raises:
         WrongCode: the authenticator does not have the secret, or its clock is wrong.
+        session_check.SessionEnded: the administrator's credentials or rights have changed since the caller
+            read the row.
 
     """
     step = totp.find_step(secret, "".join(code.split()), after=0, now=time.time())
     if step is None:
         raise WrongCode
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
+        session_check.lock(administrator)
         _save(administrator, timezone.now(), encrypt_secret(administrator, secret), step)
         log.record(Event.SECOND_STEP_CREATE, id=administrator.pk, username=administrator.username)
         return _new_codes(administrator)
 
 
 def renew_codes(administrator: Administrator) -> list[str]:
-    """Replace the recovery codes and return the new ones, which are shown only this once."""
+    """Replace the recovery codes and return the new ones, which are shown only this once.
+
+    Raises:
+        session_check.SessionEnded: as ``set_up``.
+
+    """
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
+        session_check.lock(administrator)
         log.record(Event.RECOVERY_CODES_CREATE, id=administrator.pk, username=administrator.username)
         return _new_codes(administrator)
 
 
 def remove(administrator: Administrator) -> None:
-    """Remove the second step. Sessions and tokens of the administrator end."""
+    """Remove the own second step. Sessions and tokens of the administrator end.
+
+    Raises:
+        session_check.SessionEnded: as ``set_up``.
+
+    """
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
-        _save(administrator, None, "", 0)
-        administrator.recovery_codes.all().delete()
-        log.record(Event.SECOND_STEP_DELETE, id=administrator.pk, username=administrator.username)
+        session_check.lock(administrator)
+        _remove(administrator)
 
 
-def reset(administrator: Administrator, *, by: Administrator) -> None:
-    """Remove the second step of another administrator.
+def reset(administrator: Administrator, *, by: Administrator | None = None) -> None:
+    """Remove the second step of another administrator. ``by`` is None for a command.
 
     Raises:
         NotOneself: ``by`` is the administrator.
 
     """
-    if administrator.pk == by.pk:
+    if by is not None and administrator.pk == by.pk:
         raise NotOneself
-    remove(administrator)
+    with tenancy.using(tenancy.DEFAULT), transaction.atomic():
+        _remove(administrator)
+
+
+def _remove(administrator: Administrator) -> None:
+    _save(administrator, None, "", 0)
+    administrator.recovery_codes.all().delete()
+    log.record(Event.SECOND_STEP_DELETE, id=administrator.pk, username=administrator.username)
 
 
 def _save(administrator: Administrator, since: Any, sealed: str, step: int) -> None:

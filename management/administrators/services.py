@@ -14,7 +14,7 @@ from identity.core.refusal_texts import fill
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import passkeys, proof, single_sign_on
+from management.administrators import passkeys, proof, session_check, single_sign_on
 from management.administrators.models import Administrator, Role
 
 
@@ -110,6 +110,8 @@ def change(
         Invalid: a slug is unknown, or a field breaks a rule.
         LastSuperuser: the change would leave no administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
+        session_check.SessionEnded: the own credentials or rights have changed since the request began, so a
+            recovered password stays.
         proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
 
     """
@@ -122,11 +124,14 @@ def change(
     columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
         columns["email"] = identifiers.clean_email(fields["email"]) if fields["email"] else ""
+        if columns["email"] != administrator.email:
+            columns["proven_email"] = None  # also if the earlier email is set again later
     if "phone" in fields:
         columns["phone"] = identifiers.clean_phone(fields["phone"]) if fields["phone"] else ""
     if "password" in fields:
         columns["password"] = passwords.hash_password(clean_password(fields["password"]))
     managed = find_tenants(fields["tenants"]) if "tenants" in fields else None
+    is_own = by is None or by.pk == administrator.pk
     with transaction.atomic():
         loses_rights = (
             columns.get("is_superuser") is False
@@ -134,6 +139,8 @@ def change(
         )
         if administrator.manages_everything and loses_rights:
             _check_another_superuser(administrator)
+        if "password" in columns and is_own:
+            session_check.lock(by or administrator)
         before = {name: getattr(administrator, name) for name in columns}
         changes_tenants = managed is not None and set(administrator.tenants.all()) != set(managed)
         records.change(
@@ -147,7 +154,7 @@ def change(
         )
         if managed is not None and changes_tenants:
             administrator.tenants.set(managed)
-        if "password" in columns and by is not None and by.pk != administrator.pk:
+        if "password" in columns and not is_own:
             single_sign_on.unlink(administrator)
             passkeys.remove_without_notice(administrator)
 

@@ -107,6 +107,8 @@ def complete(administrator: Administrator, *, code: str) -> None:
 def reauthenticate(administrator: Administrator, *, password: str, code: str | None = None) -> None:
     """Verify the password of an administrator who is signed in, and the code if one is given.
 
+    If the hash of the password is renewed, ``administrator`` gets the new one.
+
     Raises:
         WrongCredentials: the password is wrong.
         Locked: there were too many wrong passwords from this address.
@@ -116,7 +118,7 @@ def reauthenticate(administrator: Administrator, *, password: str, code: str | N
     """
     facts = {"username": administrator.username}
     with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_PASSWORD_VERIFY, **facts):
-        _verify_password(administrator.username, password)
+        administrator.password = _verify_password(administrator.username, password).password
         if code is not None:
             second_step.verify(administrator, code)
 

@@ -54,7 +54,7 @@ def to_user(raw: dict[str, Any], hashes: dict[str, str]) -> ForeignUser:
         values.text(raw.get("username")), email, values.text(raw.get("phone_number"))
     )
     name = values.text(raw.get("name"))
-    if not name or name in {email, raw.get("username"), raw.get("phone_number")}:
+    if not name or name in (email, raw.get("username"), raw.get("phone_number")):  # values of any type
         # For a user without a name, Auth0 exports the email address as the name.
         name = values.full_name(raw.get("given_name"), raw.get("family_name"))
     metadata = {

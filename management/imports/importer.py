@@ -201,9 +201,10 @@ def find_known_ids(format_: Format, records: Iterable[Record], source: str) -> s
     """Return the ids of those records whose users were imported before."""
     ids: set[str] = set()
     for record in records:
-        with suppress(LeftOut, Invalid):
-            ids.add(format_.to_user(record.value).id)
-    return importing.get_imported_ids(source, ids)
+        if record.refusal is None:
+            with suppress(LeftOut, Invalid):
+                ids.add(format_.to_user(record.value).id)
+    return importing.get_imported_ids(source, set(filter(importing.is_id, ids)))
 
 
 def _validate_fields(checker: ImportedUserSerializer, fields: dict[str, Any]) -> dict[str, Any]:

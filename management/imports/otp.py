@@ -42,7 +42,7 @@ def read_keycloak(credentials: Any) -> list[ImportedSecret]:
     """
     items = credentials if isinstance(credentials, list) else []
     return _check_number(
-        _read(item) for item in items if isinstance(item, dict) and item.get("type") in {"otp", "totp"}
+        _read(item) for item in items if isinstance(item, dict) and item.get("type") in ("otp", "totp")
     )
 
 
@@ -80,7 +80,8 @@ def _read(credential: dict[str, Any]) -> ImportedSecret:
     # Without an encoding, the characters themselves are the key.
     encoding = facts.get("secretEncoding")
     text = base64.b32encode(value.encode()).decode() if encoding is None else value
-    if encoding not in {None, "BASE32"}:
+    if encoding not in (None, "BASE32"):
         raise Invalid(_FIELD, gettext_noop("has an encoding that is not supported"))
-    name = " ".join(values.text(credential.get("userLabel")).split())[:_MAX_NAME]
+    label = " ".join(values.text(credential.get("userLabel")).split())
+    name = "".join(sign for sign in label if sign.isprintable())[:_MAX_NAME]
     return ImportedSecret(authenticators.parse_secret(text, field=_FIELD), name)

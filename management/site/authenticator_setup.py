@@ -1,5 +1,7 @@
 """Setting up an authenticator, whose secret is first stored in the session and shown as a QR code."""
 
+import time
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -11,22 +13,27 @@ from identity.factors import totp
 from management.administrators import second_step
 from management.administrators.models import Administrator
 
-_SECRET: Final = "second_step_secret"  # noqa: S105 - the session's key for the encrypted secret
+_KEY: Final = "new_authenticator"
 
 
 def get_secret(request: HttpRequest, administrator: Administrator) -> bytes:
-    """Return the secret of the session, which stays the same until the authenticator is set up."""
-    try:
-        return second_step.decrypt_secret(administrator, request.session[_SECRET])
-    except (KeyError, keyring.UnknownKey):
-        secret = totp.new_secret()
-        request.session[_SECRET] = second_step.encrypt_secret(administrator, secret)
-        return secret
+    """Return the secret of the session, which stays the same for ``CONFIRM_SECONDS``.
+
+    So a person who saw it in an unlocked browser does not know the secret that is set up later.
+    """
+    stored = request.session.get(_KEY)
+    if stored is not None and 0 <= time.time() - stored["at"] <= settings.CONFIRM_SECONDS:
+        with suppress(keyring.UnknownKey):
+            return second_step.decrypt_secret(administrator, stored["secret"])
+    secret = totp.new_secret()
+    sealed = second_step.encrypt_secret(administrator, secret)
+    request.session[_KEY] = {"secret": sealed, "at": int(time.time())}
+    return secret
 
 
 def end(request: HttpRequest) -> None:
     """Delete the secret from the session, after it was stored with the administrator."""
-    del request.session[_SECRET]
+    del request.session[_KEY]
 
 
 def get_context(administrator: Administrator, secret: bytes) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Final
 
 from django import forms
 from django.contrib.admin import site
-from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -21,6 +20,7 @@ from identity.core.refusal_texts import translate
 from identity.users.hashing_views import hashes_password
 from management.administrators import invitations, sign_in
 from management.administrators.models import Invitation
+from management.site import idle_sessions
 from management.site.sign_in import add_refusal, to_sentence
 
 _KEY: Final = "invitation"
@@ -66,7 +66,7 @@ def accept(request: HttpRequest) -> HttpResponse:
             administrator = invitations.accept(token_hash, **form.cleaned_data)
             request.session.flush()
             sign_in.record(administrator, by="invitation")
-            login(request, administrator)
+            idle_sessions.begin(request, administrator)
             return HttpResponseRedirect(reverse("admin:index"))
     except invitations.InvitationEnded as ended:
         return _ended(request, ended)

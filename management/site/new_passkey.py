@@ -13,7 +13,7 @@ from identity.core.errors import Invalid
 from identity.factors.challenges import Ceremony
 from management.administrators import passkeys
 from management.administrators.models import Administrator
-from management.administrators.passkeys import SessionEnded
+from management.administrators.session_check import SessionEnded
 from management.site.passkey_answers import answers_script, get_browser
 
 _KEY: Final = "new_passkey"

@@ -44,6 +44,8 @@ def get_browser(request: HttpRequest) -> str:
 
 
 def _read(request: HttpRequest) -> dict[str, Any]:
+    if request.content_type != "application/json":  # the CSRF check has read a form, which leaves no body
+        raise Invalid("body", "must be JSON")
     try:
         body = orjson.loads(request.body)
     except ValueError:

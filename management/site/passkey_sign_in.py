@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth import login
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -40,7 +39,7 @@ def sign_in(request: HttpRequest, body: dict[str, Any]) -> dict[str, Any]:
     passkey = passkeys.authenticate(browser=get_browser(request), credential=body.get("credential"))
     request.session.clear_expired()
     idle_sessions.flush(request)
-    login(request, passkey.administrator)
+    idle_sessions.begin(request, passkey.administrator)
     passkey_session.store(request, passkey)
     fresh_proof.record(request)
     return {"redirect_to": reverse("admin:index")}

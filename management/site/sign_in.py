@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.contrib.auth import REDIRECT_FIELD_NAME, login
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.views import LoginView, RedirectURLMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -17,7 +17,7 @@ from identity.http.responses import add_headers
 from identity.operator_kit import form_errors, fresh_proof
 from management.administrators import sign_in
 from management.administrators.models import Administrator
-from management.site import localized, passkey_session, pending_sign_in, provider_session
+from management.site import idle_sessions, localized, passkey_session, pending_sign_in, provider_session
 
 
 class SessionBackend(BaseBackend):
@@ -82,7 +82,7 @@ class SignIn(LoginView):
             pending_sign_in.begin(self.request, administrator)
             query = urlencode({REDIRECT_FIELD_NAME: self.get_success_url()})
             return HttpResponseRedirect(f"{reverse('admin:second-step')}?{query}")
-        login(self.request, administrator)
+        idle_sessions.begin(self.request, administrator)
         fresh_proof.record(self.request)
         return HttpResponseRedirect(self.get_success_url())
 
@@ -130,7 +130,7 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
             form.add_error(None, to_sentence(refusal))
             return add_refusal(self.render_to_response(self.get_context_data(form=form)), refusal)
         pending_sign_in.end(self.request)
-        login(self.request, self.administrator)
+        idle_sessions.begin(self.request, self.administrator)
         fresh_proof.record(self.request)
         return HttpResponseRedirect(self.get_success_url())
 

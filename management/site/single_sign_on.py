@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import site
-from django.contrib.auth import REDIRECT_FIELD_NAME, login
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -73,7 +73,7 @@ def _sign_in(request: HttpRequest, pending: Any) -> HttpResponse:
         query = urlencode({REDIRECT_FIELD_NAME: next_url})
         return HttpResponseRedirect(f"{reverse('admin:second-step')}?{query}")
     idle_sessions.flush(request)
-    login(request, administrator)
+    idle_sessions.begin(request, administrator)
     provider_session.store(request, signed_in)
     return HttpResponseRedirect(next_url)
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.operator_kit import answers, secrets_view, sent_form
+from identity.operator_kit import answers, fresh_proof, secrets_view, sent_form
 from identity.operator_kit.operations import Operation
 from identity.submissions import idempotency
 from identity.submissions.idempotency import Answer
@@ -28,7 +28,7 @@ from management.site.proof_form import TwoStepForm, add_error, get_administrator
 from management.site.sign_in import add_refusal
 
 _CODES: Final = "recovery codes"
-_OPEN: Final = ("admin:two-step", "admin:login", "admin:logout")
+_OPEN: Final = ("admin:two-step", "admin:confirm", "admin:login", "admin:logout")
 
 _RENEW: Final = Operation(
     "codes",
@@ -56,7 +56,7 @@ def has_to_be_set_up(request: HttpRequest) -> bool:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def two_step(request: HttpRequest) -> HttpResponse:
-    """Show the second step, or set it up."""
+    """Show the second step, or set it up. The key of an authenticator is only shown after a proof."""
     administrator = get_administrator(request)
     shown_id = request.GET.get(secrets_view.PARAMETER)
     if secrets_view.is_asked_for(request) and (codes := secrets_view.find(request, _CODES)):
@@ -66,6 +66,8 @@ def two_step(request: HttpRequest) -> HttpResponse:
             return answered
         left = administrator.recovery_codes.count()
         return _page(request, administrator, left=left, is_shown_no_longer=bool(shown_id))
+    if fresh_proof.is_missing(request):
+        return fresh_proof.ask(request, back=request.path)
     secret = authenticator_setup.get_secret(request, administrator)
     form = TwoStepForm(request.POST or None)
     refusal = None

@@ -1,12 +1,15 @@
 """What operators do to accounts, roles and bindings, which the API could do alone before."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from audit.models import Entry
+from identity.core import records
 from identity.organizations.models import Organization
+from identity.roles import users_admin
 from identity.roles.models import Role, UserRole
 from identity.users.models import User
 from interaction.connectors import services as connectors
@@ -263,6 +266,23 @@ class TestRoles:
 
         assert answer.status_code == 412
         assert self.holders(acme, role) == {ada.pk}
+
+    def test_who_gets_the_role_meanwhile_keeps_it(self, acme, monkeypatch):
+        ada, bob = acme.user("ada"), acme.user("bob")
+        role, lock = self.role(acme), records.increment_version
+
+        def give(*args: Any, **options: Any) -> bool:
+            UserRole.objects.create(role=role, user=bob)
+            return lock(*args, **options)
+
+        with acme.active():
+            UserRole.objects.create(role=role, user=ada)
+            monkeypatch.setattr(records, "increment_version", give)
+            submission: Any = SimpleNamespace(row=role, fields={"user_ids": "ada"}, expected=None)
+            answer = users_admin._remove(submission)
+
+        assert answer == "Users with the role now: 1."
+        assert self.holders(acme, role) == {bob.pk}
 
     def test_a_role_of_machines_has_no_users(self, acme, operator):
         with acme.active():

@@ -2,13 +2,16 @@
 
 import base64
 import re
+from datetime import timedelta
 from io import StringIO
 
 import httpx
 import pytest
+import time_machine
 from django.conf import settings as configured
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from audit.models import Entry
 from identity.core import tenancy
@@ -80,6 +83,33 @@ class TestSettingUp:
         assert is_in(operator)
         assert not is_in(elsewhere)
         assert len(written(operator, "SecondStep.Create")) == 1
+
+    def test_shows_no_key_before_a_proof(self, address):
+        operator = Operator(administrator(), Client())
+        operator.sign_in()
+        with time_machine.travel(timezone.now() + timedelta(minutes=6)):
+            shown = operator.get(PAGE)
+            form = {"password": "wrong", "code": "000000"}
+            sent = operator.submit(PAGE, page="/admin/tenant/", **form)
+
+        for answer in (shown, sent):
+            assert answer.headers["Location"] == "/admin/confirm/?next=%2Fadmin%2Ftwo-step%2F"
+        assert "<dt>Key</dt>" not in text_of(shown) + text_of(sent)
+
+    def test_makes_a_new_key_after_five_minutes(self, address):
+        operator = Operator(administrator(), Client())
+        operator.sign_in()
+        first = key_on(text_of(operator.get(PAGE)))
+        now = timezone.now()
+
+        keys = []
+        for minutes in (4, 6):
+            with time_machine.travel(now + timedelta(minutes=minutes)):
+                operator.submit(f"/admin/confirm/?next={PAGE}", password=PASSWORD)
+                keys.append(key_on(text_of(operator.get(PAGE))))
+
+        assert keys[0] == first
+        assert keys[1] != first
 
     def test_shows_a_picture_that_the_policy_allows(self, operator):
         answer = operator.get(PAGE)
@@ -281,9 +311,12 @@ class TestRequired:
 
         for path in ("/admin/", "/admin/tenant/", "/admin/users/user/", "/admin/password/", "/admin/why/"):
             assert operator.get(path)["Location"] == PAGE
-        set_up(operator)
+        with time_machine.travel(timezone.now() + timedelta(minutes=6)):
+            assert operator.get(PAGE)["Location"].startswith("/admin/confirm/")
+            assert operator.submit(f"/admin/confirm/?next={PAGE}", password=PASSWORD)["Location"] == PAGE
+            set_up(operator)
 
-        assert operator.get("/admin/").status_code == 200
+            assert operator.get("/admin/").status_code == 200
 
     def test_the_api_gives_none_of_them_a_token_and_takes_none_from_before(self, acme, settings):
         who, client = administrator(), Client()

@@ -3,11 +3,15 @@
 import base64
 import secrets
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import time_machine
 
+from identity.factors import admin as admin_pages
 from identity.factors.models import Authenticator, BackupCode
+from identity.factors.services import NoSuchFactor
 from identity.sessions.models import Session
 from identity.users.models import User
 from management.administrators import tokens
@@ -17,6 +21,13 @@ from tests.support.factors import App, enrol, give_backup_codes, half, has_sessi
 from tests.support.management import refusal_of, result_of
 
 UNKNOWN = "0198a000-0000-7000-8000-000000000000"
+
+
+def test_a_factor_that_was_removed_meanwhile_is_unknown_on_the_site_too(acme):
+    submission: Any = SimpleNamespace(row=acme.user(), fields={"factor": UNKNOWN})
+
+    with acme.active(), pytest.raises(NoSuchFactor):
+        admin_pages._remove(submission)
 
 
 @pytest.fixture

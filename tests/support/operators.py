@@ -5,6 +5,7 @@ import re
 import secrets
 import time
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
@@ -102,6 +103,7 @@ def at(world: World, who: Administrator | None = None) -> Operator:
     now = int(time.time())
     session["used_at"] = now  # of idle_sessions
     session[fresh_proof._KEY] = now
+    session.set_expiry(timedelta(seconds=settings.SESSION_COOKIE_AGE))
     session.create()
     host = urlsplit(settings.BASE_URL).hostname or ""
     operator.http.cookies.set(settings.SESSION_COOKIE_NAME, session.session_key, domain=host)

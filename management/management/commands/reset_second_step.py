@@ -32,5 +32,5 @@ class Command(BaseCommand):
             raise CommandError(f"there is no administrator {username}")
         if administrator.second_step_since is None:
             raise CommandError(f"{username} has no second step")
-        second_step.remove(administrator)
+        second_step.reset(administrator)
         self.stdout.write(f"Removed the second step of {username}, who now signs in with the password alone.")

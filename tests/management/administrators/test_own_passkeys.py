@@ -12,7 +12,7 @@ from django.utils import timezone
 from audit.models import Entry
 from identity.core import tenancy
 from identity.factors import totp
-from management.administrators import mail, passkeys, recovery, second_step, services
+from management.administrators import mail, passkeys, recovery, second_step, services, session_check
 from management.administrators.models import Administrator, AdministratorPasskey
 from tests.support import authenticator, operators
 from tests.support import passkeys as users_passkeys
@@ -119,6 +119,18 @@ class TestAdding:
 
         assert rows(other.who)[0].user_handle != rows(enrolled.who)[0].user_handle
 
+    @pytest.mark.parametrize(
+        ("name", "status"),
+        [("a\0b", 400), ("\U0001f469\u200d\U0001f4bb", 200), ("\u06a9\u0644\u06cc\u062f", 200)],
+    )
+    def test_its_name_may_have_any_sign_but_a_nul(self, operator, device, name, status):
+        prove(operator)
+
+        answer = add(operator, device, name)
+
+        assert answer.status_code == status, text_of(answer)
+        assert [row.name for row in rows(operator.who)] == ([name] if status == 200 else [])
+
     def test_needs_the_password_before_anything_else(self, operator, device):
         refused = prove(operator, password="wrong")
         options = post(operator, OPTIONS, {}, OWN)
@@ -205,7 +217,7 @@ class TestAdding:
         device, handle = users_passkeys.device(), passkeys.new_handle(stale)
         options = passkeys.get_creation_options(stale, browser="b", handle=handle)
 
-        with pytest.raises(passkeys.SessionEnded):
+        with pytest.raises(session_check.SessionEnded):
             passkeys.add(stale, browser="b", handle=handle, credential=device.create(options))
 
     def test_no_page_adds_one_at_an_address_without_passkeys(self, operator, settings):

@@ -1,10 +1,13 @@
 """Passkeys of administrators: signing in to the operators' site, and what ends it."""
 
 import base64
+import re
 import time
+from urllib.parse import urlencode
 
 import pytest
 from django.core import mail as django_mail
+from django.test.client import encode_multipart
 
 from audit.models import Entry
 from identity.core import tenancy
@@ -23,6 +26,8 @@ from tests.support.administrator_passkeys import (
     OWN,
     SIGN_IN,
     SIGN_IN_OPTIONS,
+    STORE,
+    STORE_OPTIONS,
     ask,
     browser_of,
     enrol,
@@ -32,6 +37,8 @@ from tests.support.administrator_passkeys import (
 )
 from tests.support.cast import PASSWORD
 from tests.support.operators import text_of
+
+TOKEN = 'name="csrfmiddlewaretoken" value="([^"]+)"'
 
 
 @pytest.fixture(autouse=True)
@@ -187,6 +194,19 @@ class TestSigningIn:
     )
     def test_what_is_no_credential_is_refused(self, operator, body, status):
         assert post(browser_of(operator.who), SIGN_IN, body).status_code == status
+
+    @pytest.mark.parametrize("path", [SIGN_IN, SIGN_IN_OPTIONS, STORE, STORE_OPTIONS])
+    @pytest.mark.parametrize("kind", ["multipart/form-data", "application/x-www-form-urlencoded"])
+    def test_a_form_is_refused(self, operator, path, kind):
+        page = NEW if path.startswith(NEW) else LOGIN
+        prove(operator)
+        form = {"csrfmiddlewaretoken": re.findall(TOKEN, text_of(operator.get(page)))[0]}
+        is_multipart = kind.startswith("multipart")
+        body = encode_multipart("x", form) if is_multipart else urlencode(form)
+
+        answer = operator.http.post(path, body, content_type=f"{kind}; boundary=x" if is_multipart else kind)
+
+        assert (answer.status_code, answer.json()["message"]) == (400, "Body: must be JSON.")
 
     def test_only_posts_are_answered(self, stranger):
         assert [stranger.get(path).status_code for path in (SIGN_IN, SIGN_IN_OPTIONS)] == [405, 405]

@@ -1,6 +1,7 @@
 """The pages on which administrators prove who they are before they change their own account."""
 
 import base64
+import time
 
 import pytest
 from django.test import Client
@@ -8,6 +9,7 @@ from django.test import Client
 from config.single_sign_on import Provider
 from identity.limits.rules import Lock
 from identity.limits.services import TooMany
+from identity.operator_kit import fresh_proof
 from identity.users.passwords import Busy
 from management.administrators import second_step
 from tests.support import authenticator, operators
@@ -41,6 +43,9 @@ def who():
 def browser(who):
     browser = Client()
     browser.force_login(who)
+    session = browser.session
+    session[fresh_proof._KEY] = int(time.time())
+    session.save()
     return browser
 
 

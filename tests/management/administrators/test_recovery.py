@@ -151,11 +151,24 @@ class TestALink:
 
         assert Client().get(link).status_code == 410
 
-    def test_ends_at_the_next_sign_in(self, who):
-        link = link_for(who)
+    def test_is_not_sent_to_an_address_that_is_set_back(self, who):
+        email = who.email
+        services.change(who, {"email": "other@example.com"})
+        services.change(who, {"email": email})
 
-        Client().post(LOGIN, {"username": who.username, "password": PASSWORD})
+        assert ask(email).status_code == 200
+        assert sent() == []
 
+    def test_outlives_sign_ins_of_a_thief_of_the_password(self, who):
+        link, browser, thief = link_for(who), Client(), {"username": who.username, "password": PASSWORD}
+
+        signed_in = Client().post(LOGIN, thief)
+        browser.get(link)
+        again = Client().post(LOGIN, thief)
+        answer = browser.post(NEW, {"password": NEW_PASSWORD})
+
+        assert (signed_in.status_code, again.status_code, answer.status_code) == (303, 303, 303)
+        assert Client().post(LOGIN, thief).status_code == 401
         assert Client().get(link).status_code == 410
 
     def test_ends_after_half_an_hour(self, who):

@@ -3,12 +3,15 @@
 import json
 import secrets
 import time
+from datetime import timedelta
 
 import pytest
+import time_machine
 from django.conf import settings as configured
 from django.contrib.sessions.models import Session as AdministratorSession
 from django.db import IntegrityError
 from django.test import Client
+from django.utils import timezone
 
 from audit.models import Entry
 from identity.core import tenancy
@@ -28,7 +31,7 @@ from tests.support import cast, management, operators
 from tests.support.admin_pages import first_of, furnish
 from tests.support.cast import PASSWORD
 from tests.support.management import connection, refusal_of, result_of
-from tests.support.operators import address_of, administrator, pages
+from tests.support.operators import Operator, address_of, administrator, pages
 from tests.support.surface import Estate, all_routes
 
 PATH = "/admin/password/"
@@ -250,9 +253,50 @@ class TestIdleness:
             self.age(operator, configured.ADMIN_IDLE_SECONDS - 60)
             assert operator.get("/admin/").status_code == 200
 
+    def test_attack_AP18_one_that_is_used_ends_a_day_after_the_sign_in(self, address):
+        operator, began = Operator(administrator(), Client()), timezone.now()
+        day = configured.ADMINISTRATOR_TOKEN_SECONDS
+        assert operator.sign_in().status_code == 303
+
+        statuses = {}
+        for after in (*range(0, day - 60, 1200), day - 60, day + 60):
+            with time_machine.travel(began + timedelta(seconds=after)):
+                statuses[after] = operator.get("/admin/tenant/").status_code
+
+        assert statuses.pop(day + 60) == 302
+        assert set(statuses.values()) == {200}
+
+    def test_attack_AP18_a_new_sign_in_in_the_same_browser_lasts_a_day_too(self, address):
+        operator, began = Operator(administrator(), Client()), timezone.now()
+        assert operator.sign_in().status_code == 303
+
+        with time_machine.travel(began + timedelta(minutes=20)):
+            form = {"username": operator.who.username, "password": PASSWORD}
+            assert operator.http.post("/admin/login/", form).status_code == 303
+            assert operator.http.cookies[configured.SESSION_COOKIE_NAME]["max-age"] > 86_000
+
+    def test_attack_AP18_a_session_of_an_earlier_release_gets_an_end_at_its_next_use(self, address):
+        operator, began = Operator(administrator(), Client()), timezone.now()
+        assert operator.sign_in().status_code == 303
+        store = self.store_of(operator)
+        del store["_session_expiry"]
+        store.save()
+
+        statuses = {}
+        for after in (*range(90, configured.ADMINISTRATOR_TOKEN_SECONDS, 1200), 86_400 + 120):
+            with time_machine.travel(began + timedelta(seconds=after)):
+                statuses[after] = operator.get("/admin/tenant/").status_code
+
+        assert statuses.pop(86_400 + 120) == 302
+        assert set(statuses.values()) == {200}
+
+    def store_of(self, operator):
+        cookie = operator.http.cookies[configured.SESSION_COOKIE_NAME]
+        return SessionStore(session_key=getattr(cookie, "value", cookie))
+
     def age(self, operator, seconds):
         operator.get("/admin/tenant/")
-        store = SessionStore(session_key=operator.http.cookies[configured.SESSION_COOKIE_NAME])
+        store = self.store_of(operator)
         store[idle_sessions._KEY] = int(time.time()) - seconds
         store.save()
         assert AdministratorSession.objects.exists()
