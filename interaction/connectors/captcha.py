@@ -22,7 +22,7 @@ from interaction.connectors.slots import Slots
 
 FIELD: Final = "captcha_token"
 
-# Providers that are slow to respond block at most half of the threads, and those of a tenant a quarter.
+# Providers that are slow to respond block at most half of the threads, and those of one tenant a few less.
 _slots = Slots(settings.THREADS // 2)
 
 

@@ -11,11 +11,11 @@ from identity.core.errors import ServiceError
 
 
 class Slots:
-    """A number of slots, of which one tenant gets at most half."""
+    """A number of slots. One tenant leaves a quarter of them, at least one, to the others."""
 
     def __init__(self, number: int) -> None:
         self._number: Final = number
-        self._most_of_tenant: Final = max(1, number // 2)
+        self._most_of_tenant: Final = max(1, number - max(1, number // 4))
         self._lock: Final = Lock()
         self._taken: Final = Counter[str]()
 
@@ -24,7 +24,7 @@ class Slots:
         """Hold a slot of the active tenant in the block.
 
         Raises:
-            ServiceError: ``refusal``, because no slot is free, or the tenant has its half.
+            ServiceError: ``refusal``, because no slot is free, or the tenant has its share.
 
         """
         tenant_id = tenancy.active_id()

@@ -1,6 +1,7 @@
 """CAPTCHAs: proven against providers that answer as hCaptcha and Turnstile document it, over HTTP."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -203,7 +204,9 @@ def test_attack_my_slow_provider_takes_the_slots_of_your_tenant(acme, rival, ver
     for world in (acme, rival):
         enable(world, verifier)
 
-    with acme.active(), captcha._slots.take(Unavailable()), captcha._slots.take(Unavailable()):
+    with acme.active(), ExitStack() as waiting:
+        for _ in range(3):
+            waiting.enter_context(captcha._slots.take(Unavailable()))
         with pytest.raises(Unavailable) as refusal:
             captcha.check("solved")
         with rival.active():

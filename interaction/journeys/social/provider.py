@@ -39,7 +39,7 @@ from interaction.social.offers import NotOffered, Offer
 _LONGEST_CODE: Final = 4096
 _log: Final = logging.getLogger(__name__)
 
-# Slow providers block at most half of the threads, and those of a tenant a quarter.
+# Slow providers block at most half of the threads, and those of one tenant a few less.
 _slots = Slots(settings.THREADS // 2)
 
 

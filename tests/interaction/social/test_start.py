@@ -1,6 +1,7 @@
 """The way to a provider: which buttons are offered, and where each one leads."""
 
 import secrets
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -80,7 +81,9 @@ class TestStart:
         monkeypatch.setattr(provider_calls, "_slots", Slots(4))
         inside = Client()
 
-        with acme.active(), provider_calls.provider_call(), provider_calls.provider_call():
+        with acme.active(), ExitStack() as waiting:
+            for _ in range(3):
+                waiting.enter_context(provider_calls.provider_call())
             with pytest.raises(Busy), provider_calls.provider_call():
                 pass
             page = inside.get(f"/t/{rival.tenant.slug}/social/oidc")
