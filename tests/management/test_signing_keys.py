@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from oidc.keys import services as keys
-from oidc.keys import views
+from oidc.keys import signing, views
 from oidc.keys.models import SigningKey
 from tests.support.admin_pages import operate
 from tests.support.management import refusal_of, result_of
@@ -79,7 +79,7 @@ class TestLimit:
     def test_decision_K3_a_next_key_that_was_published_before_waits(self, acme, admin):
         with acme.active():
             prepared = keys.prepare()
-            for key in (keys.signing.generate() for _ in range(20)):
+            for key in (signing.generate() for _ in range(20)):
                 key.status, key.activated_at, key.retired_at = PREVIOUS, key.created_at, key.created_at
                 key.save()
 

@@ -78,10 +78,9 @@ def _get_cancelled_step(
     """
     if not authorization.application.is_third_party:
         return Step.UNMET
-    is_other = session is None or pending.session_id not in {None, session.pk}
-    if is_other or needed_consent.must_consent(session, authorization, pending):
+    if session is None or pending.session_id not in {None, session.pk}:
         return Step.CANCELLED
-    return Step.UNMET
+    return Step.CANCELLED if needed_consent.must_consent(session, authorization, pending) else Step.UNMET
 
 
 def get_refusal(authorization: Authorization, session: Session | None, step: Step) -> OAuthError:
