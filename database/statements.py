@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
+from django.db.models.constants import OnConflict
 from django.db.models.sql import InsertQuery
 
 from database.parameters import Parameter, Source, Values, source_of
@@ -106,15 +107,22 @@ class Insert(Statement[Prepared]):
     """An INSERT of one row of a model.
 
     ``expressions`` are values of columns that the database computes, and may contain a ``Parameter``.
-    ``including`` names columns that are inserted although they have a ``db_default``.
+    ``including`` names columns that are inserted although they have a ``db_default``. With
+    ``ignores_conflicts``, a row that violates a unique constraint is not inserted, without an error.
     """
 
     def __init__(
-        self, model: type[models.Model], *, including: Sequence[str] = (), **expressions: object
+        self,
+        model: type[models.Model],
+        *,
+        including: Sequence[str] = (),
+        ignores_conflicts: bool = False,
+        **expressions: object,
     ) -> None:
         super().__init__()
         self._model: Final = model
         self._including: Final = frozenset(including)
+        self._on_conflict: Final = OnConflict.IGNORE if ignores_conflicts else None
         self._expressions: Final = expressions
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
@@ -127,7 +135,7 @@ class Insert(Statement[Prepared]):
         row = self._model(
             **{field.attname: Parameter(field.attname, field) for field in fields} | self._expressions
         )
-        query = InsertQuery(self._model)
+        query = InsertQuery(self._model, on_conflict=self._on_conflict)
         query.insert_values(fields, [row])
         ((sql, params),) = query.get_compiler(connection=database).as_sql()
         return Prepared(sql, params, database)

@@ -10,9 +10,15 @@ from identity.users import row_locks
 from interaction.journeys.pending import Pending
 from oidc.grants import consents, requests
 from oidc.grants.consents import ConsentRequest
-from oidc.provider.authorization import needed_consent
+from oidc.provider.authorization import needed_consent, steps
 from oidc.provider.authorization.refusals import AccessDenied
 from oidc.provider.authorization.response import ClientResponse
+from oidc.provider.authorization.steps import Step
+
+
+def is_asked(session: Session, pending: Pending) -> bool:
+    """Return whether the user has to consent, and nothing else has to come first."""
+    return steps.next_step(pending.authorization, session, pending.row) is Step.CONSENT
 
 
 def record_shown(session: Session, pending: Pending) -> ConsentRequest:

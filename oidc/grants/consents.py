@@ -148,20 +148,25 @@ def _includes(targets: dict[UUID, GrantedTarget], target_id: UUID | None, scopes
 
 @transaction.atomic
 def grant(user: User, application: Application, granted: ConsentRequest) -> None:
-    """Extend the user's consent by the granted scopes and targets."""
-    consent, _ = Consent.objects.select_for_update().get_or_create(user=user, application=application)
-    consent.scopes = sorted({*consent.scopes, *granted.identity})
-    consent.has_old_profile = consent.has_old_profile and PROFILE not in granted.identity
+    """Extend the user's consent by the granted scopes and targets. If it has all, nothing is recorded."""
+    consent, is_new = Consent.objects.select_for_update().get_or_create(user=user, application=application)
+    names = {*consent.scopes, *granted.identity}
+    renews_profile = consent.has_old_profile and PROFILE in granted.identity
+    has_grown = is_new or renews_profile or len(names) > len(consent.scopes)
     facts: dict[str, Any] = {"scopes": list(granted.identity)}
     if granted.resource_id is not None:
-        _add(consent, granted.resource_scopes, resource_id=granted.resource_id)
+        has_grown |= _add(consent, granted.resource_scopes, resource_id=granted.resource_id)
         facts |= {"resource_id": granted.resource_id, "resource_scopes": list(granted.resource_scopes)}
     if granted.organization_id is not None:
-        _add(consent, granted.organization_scopes, organization_id=granted.organization_id)
+        has_grown |= _add(consent, granted.organization_scopes, organization_id=granted.organization_id)
         facts |= {
             "organization_id": granted.organization_id,
             "organization_scopes": list(granted.organization_scopes),
         }
+    if not has_grown:
+        return
+    consent.scopes = sorted(names)
+    consent.has_old_profile = consent.has_old_profile and not renews_profile
     consent.updated_at = timezone.now()
     consent.save(update_fields=["scopes", "has_old_profile", "updated_at"])
     log.record(Event.CONSENT_GRANT, user_id=user.pk, application_id=application.pk, **facts)
@@ -189,12 +194,16 @@ def revoke_of_trial(code: AuthorizationCode, *, given_since: datetime) -> bool:
     return True
 
 
-def _add(consent: Consent, scopes: tuple[str, ...], **target: UUID) -> None:
+def _add(consent: Consent, scopes: tuple[str, ...], **target: UUID) -> bool:
+    """Extend a target of a consent, and return whether it is new or has got further scopes."""
     # The row of the consent is locked, so no other transaction writes its targets.
     row, is_new = ConsentTarget.objects.get_or_create(
         consent=consent, **target, defaults={"scopes": sorted(scopes)}
     )
-    if not is_new:
-        row.scopes = sorted({*row.scopes, *scopes})
-        row.updated_at = timezone.now()
-        row.save(update_fields=["scopes", "updated_at"])
+    names = {*row.scopes, *scopes}
+    if is_new or len(names) == len(row.scopes):
+        return is_new
+    row.scopes = sorted(names)
+    row.updated_at = timezone.now()
+    row.save(update_fields=["scopes", "updated_at"])
+    return True

@@ -96,6 +96,20 @@ class TestRefreshToken:
 
 
 class TestAccessToken:
+    def test_attack_revoking_it_again_and_again_writes_one_entry(self, acme):
+        client = acme.application()
+        token = client.tokens_for(acme.user(), scope="openid")["access_token"]
+
+        answers = [revoke(client, token) for _ in range(4)]
+
+        assert all(is_done(answer) for answer in answers)
+        assert client.userinfo(token).status_code == 401
+        with acme.active():
+            revoked = RevokedToken.objects.get()
+        [entry] = Entry.objects.filter(tenant_id=acme.tenant.pk, key="Token.Revoke")
+        assert entry.payload["token_id"] == revoked.token_id
+        assert revoked.expires_at.timestamp() == claims_of(token)["exp"]
+
     @pytest.mark.parametrize("scope", ["openid", "openid offline_access"])
     @pytest.mark.parametrize("hint", ["access_token", "refresh_token"])
     def test_decision_O12_case_E02_is_refused_from_the_next_request_on(self, acme, scope, hint):

@@ -69,7 +69,7 @@ def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if pending is None:
         return expired_sign_in(request)
     session = cookies.current_session(request)
-    if session is None:
+    if session is None or not consenting.is_asked(session, pending):
         return redirect(pending.resume_url)
     choice = shared.get_choice(request, session)
     if choice == "allow" and consenting.is_current(session, pending, request.POST.get("shown", "")):

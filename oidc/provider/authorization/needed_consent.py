@@ -32,8 +32,9 @@ def must_consent(
         # Scopes that the user's roles gained after the page was shown are not granted. The page is not shown
         # again for them.
         return not consents.covers(consent, ConsentRequest(_get_identity_scopes(authorization)))
-    if authorization.organization_id and not consents.has_organization(
-        consent, authorization.organization_id
+    if consent is None or (
+        authorization.organization_id
+        and not consents.has_organization(consent, authorization.organization_id)
     ):
         # The same for members and others, so that the response does not reveal who is a member.
         return True

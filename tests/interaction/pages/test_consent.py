@@ -210,11 +210,11 @@ class TestConsent:
         browser, user = signed_in(acme)
         interaction = query_of(browser.authorize(client, prompt="login").headers["Location"])["interaction"]
 
-        page = browser.get(f"/consent?interaction={interaction}")
+        sign_in = followed(browser, browser.get(f"/consent?interaction={interaction}"))
+        page = followed(browser, form(sign_in).submit(browser, **typed(user)))
         answer = followed(browser, form(page).submit(browser, choice="allow"))
 
-        assert title(answer).startswith("Sign in to ")
-        answer = followed(browser, form(answer).submit(browser, **typed(user)))
+        assert title(sign_in).startswith("Sign in to ")
         assert subject(client, answer) == str(user.pk)
 
     def test_case_J17_a_page_of_one_person_does_not_agree_for_another(self, acme):

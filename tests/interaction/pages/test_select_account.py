@@ -79,9 +79,10 @@ class TestClaimedRequest:
         other = query_of(browser.authorize(client, prompt="login").headers["Location"])["interaction"]
         browser.sign_in(bob, interaction=other)
 
-        page = browser.get(f"/consent?interaction={claimed.fields['interaction']}")
-        answer = followed(browser, form(page).submit(browser, choice="allow"))
+        shown = followed(browser, browser.get(f"/consent?interaction={claimed.fields['interaction']}"))
+        answer = followed(browser, browser.post("/consent", data=claimed.fields | {"choice": "allow"}))
 
+        assert title(shown).startswith("Sign in to ")
         assert title(answer).startswith("Sign in to ")
         with acme.active():
             assert not Consent.objects.exists()

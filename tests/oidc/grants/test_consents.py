@@ -77,6 +77,18 @@ class TestGrant:
             {"organization_id": str(organization.pk), "organization_scopes": ["see"]},
         ]
 
+    def test_records_nothing_if_the_consent_has_it_all(self, acme, user, application):
+        with acme.active():
+            api, organization = new_api(), new_organization()
+            grown = ConsentRequest(("openid",), api.pk, ("read",), organization.pk, ("see",))
+            parts = [ConsentRequest(("openid",)), ConsentRequest((), api.pk, ("read",)), ConsentRequest(())]
+
+            for request in (grown, grown, *parts):
+                consents.grant(user, application, request)
+            consents.grant(user, application, ConsentRequest((), api.pk, ("write",)))
+
+        assert len(entries(acme, Event.CONSENT_GRANT)) == 2
+
     @pytest.mark.parametrize(
         ("was_old", "granted", "is_old"),
         [

@@ -44,7 +44,7 @@ def test_an_access_token_is_stored_until_it_expires_with_an_audit_entry(acme, ap
 
     with acme.active():
         assert RevokedToken.objects.get().expires_at.timestamp() == claims["exp"]
-    first, _second = entries(acme, Event.TOKEN_REVOKE)
+    [first] = entries(acme, Event.TOKEN_REVOKE)
     assert (first.user_id, first.application_id) == (claims["sub"], str(application.pk))
     assert first.payload["token_id"] == claims["jti"]
     assert (first.payload["result"], first.payload["reason"]) == ("success", "revoked")
