@@ -167,7 +167,10 @@ class Cancel(SecondFactorView):
     response_serializers = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
-        """Return to the application, which gets the error `unmet_authentication_requirements`."""
+        """Return to the application, which gets the error `unmet_authentication_requirements`.
+
+        A third-party application without the user's consent gets `access_denied`.
+        """
         _, visit = self.read(request)
         return Response({"redirect_to": leaving.cancel(visit)})
 

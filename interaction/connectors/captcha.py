@@ -22,7 +22,7 @@ from interaction.connectors.slots import Slots
 
 FIELD: Final = "captcha_token"
 
-# Providers that are slow to respond block at most half of the threads, and those of one tenant a few less.
+# Slow providers block at most half of the threads, and one tenant leaves a quarter of these to the others.
 _slots = Slots(settings.THREADS // 2)
 
 

@@ -25,7 +25,9 @@ def count(message: Message) -> None:
     if message.interaction_type not in _NOTICES:
         return
     if message.channel == EMAIL:
-        limits.hit((rules.EMAIL_NOTICES, recipients.key_of(Kind.EMAIL, message.to)))
+        # By kind, so that many harmless notices do not suppress one of a change.
+        key = recipients.key_of(Kind.EMAIL, message.to)
+        limits.hit((rules.EMAIL_NOTICES, f"{message.interaction_type} {key}"))
         return
     limits.hit(
         (rules.TEXT_NOTICES, recipients.key_of(Kind.PHONE, message.to)),

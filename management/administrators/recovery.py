@@ -74,8 +74,8 @@ _TOKENS: Final = _Tokens()
 
 def get_state(administrator: Administrator) -> str:
     """Return a text that depends on credentials, rights and email. A change ends all links."""
-    parts = (administrator.pk, administrator.get_session_auth_hash(), administrator.email)
-    return " ".join(map(str, parts))
+    proven = (administrator.email, administrator.proven_email)
+    return " ".join(map(str, (administrator.pk, administrator.get_session_auth_hash(), *proven)))
 
 
 def send_links(email: str) -> None:

@@ -78,8 +78,7 @@ def get_factors(session: Session, policy: Policy | None = None) -> list[FactorTy
     person = people.get_person(user, policy)
     entered = sign_ins.of_session(session).entered
     if session.level > Level.ONE:
-        first = sign_ins.find_first_channels(session)
-        entered = first if person.get_usable(policy, first) else entered
+        entered = people.leave_out(person, policy, sign_ins.find_first_channels(session), entered)
     return person.get_usable(policy, people.find_used_channels(user, person, policy, entered))
 
 

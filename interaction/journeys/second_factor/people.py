@@ -63,8 +63,18 @@ def find_used_channels(
     reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in person.reachable - entered}
     if not reachable:
         return entered
-    used = entered | resets.find_kinds(reachable)
-    return used if person.get_usable(policy, used) else entered
+    return leave_out(person, policy, entered | resets.find_kinds(reachable), entered)
+
+
+def leave_out(
+    person: Person, policy: Policy, channels: frozenset[Kind], entered: frozenset[Kind]
+) -> frozenset[Kind]:
+    """Return the channels that are no second factor: ``channels``, or only the email of them, or ``entered``.
+
+    More than ``entered`` is left out only if the user has another factor.
+    """
+    choices = (channels, entered | (channels & {Kind.EMAIL}))
+    return next((used for used in choices if person.get_usable(policy, used)), entered)
 
 
 def find_mailbox_of_account(user: User, policy: Policy) -> frozenset[Kind]:

@@ -39,7 +39,7 @@ from interaction.social.offers import NotOffered, Offer
 _LONGEST_CODE: Final = 4096
 _log: Final = logging.getLogger(__name__)
 
-# Slow providers block at most half of the threads, and those of one tenant a few less.
+# Slow providers block at most half of the threads, and one tenant leaves a quarter of these to the others.
 _slots = Slots(settings.THREADS // 2)
 
 
@@ -202,7 +202,7 @@ def describe(attempt: SocialAttempt) -> dict[str, str]:
 
 @contextmanager
 def provider_call() -> Iterator[None]:
-    """Call a provider in the block. Half of the threads do so at the same time, for one tenant a quarter.
+    """Call a provider in the block. At most half of the threads do so at the same time.
 
     Raises:
         Busy: too many requests are waiting for providers.

@@ -151,6 +151,14 @@ class TestALink:
 
         assert Client().get(link).status_code == 410
 
+    def test_ends_when_the_address_is_replaced_and_set_back(self, who):
+        link, email = link_for(who), who.email
+
+        services.change(who, {"email": "other@example.com"})
+        services.change(who, {"email": email})
+
+        assert Client().get(link).status_code == 410
+
     def test_is_not_sent_to_an_address_that_is_set_back(self, who):
         email = who.email
         services.change(who, {"email": "other@example.com"})

@@ -194,6 +194,17 @@ class TestASessionWithoutAPassword:
         assert thief.post(SEND, json={"type": "PhoneVerificationCode"}).status_code == 403
         assert thief.post(SEND, json={"type": EMAIL}).status_code == 403
 
+    def test_decision_M21_a_text_message_is_the_other_factor_of_a_mailbox(self, acme, user, thief):
+        switch_on(acme, EMAIL, "PhoneVerificationCode")
+        account.change(acme, user, phone="+4915112345678", phone_key="+4915112345678", phone_verified=True)
+        with acme.active():
+            Session.objects.update(amr=["otp", "sms", "mfa"])
+
+        by_mail = thief.post(SEND, json={"type": EMAIL})
+        by_text = thief.post(SEND, json={"type": "PhoneVerificationCode"})
+
+        assert (by_mail.status_code, by_text.status_code) == (403, 200)
+
     def test_decision_M21_a_user_without_another_factor_can_still_confirm(self, acme, user, thief, email):
         switch_on(acme, EMAIL, "PhoneVerificationCode")
 
