@@ -103,5 +103,5 @@ def _links(others: Sequence[tuple[str, Promise]], page: Callable[..., str]) -> l
 
 
 def describe_refusal(error: ServiceError) -> str:
-    """Return the sentences of a refusal to send a code."""
+    """Return the sentences of a refusal to send a code, or to skip or cancel the step."""
     return " ".join(error_messages.get_messages(error)) or gettext("We can't send codes right now.")

@@ -4,6 +4,7 @@ A tenant's mail server may take 20 seconds for each message.
 """
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from interaction.verification.models import OutgoingMessage
 # Claims the message that has been due for the longest time, except those of some tenants.
 Claim = Callable[[Collection[str]], OutgoingMessage | None]
 
+_ALONE_SECONDS: Final = 1
+
 
 class Turns:
     """Turns of tenants: one message each in a round, and if others wait, one thread each."""
@@ -22,6 +25,8 @@ class Turns:
         self._lock: Final = threading.Lock()
         self._sending: Final = Counter[str]()
         self._served: Final = set[str]()
+        self._alone: frozenset[str] = frozenset()
+        self._alone_until = 0.0
 
     @contextmanager
     def take(self, claim: Claim) -> Iterator[OutgoingMessage | None]:
@@ -40,9 +45,24 @@ class Turns:
     def _claim_next(self, claim: Claim) -> OutgoingMessage | None:
         sending = set(+self._sending)
         if self._served:
-            if (row := claim(self._served | sending)) is not None:
+            if (row := self._claim_of_others(claim, self._served | sending)) is not None:
                 return row
             self._served.clear()  # the next round begins
-        if sending and (row := claim(sending)) is not None:
+        if sending and (row := self._claim_of_others(claim, sending)) is not None:
             return row
-        return claim(())
+        if (row := claim(())) is None:
+            self._alone_until = 0.0  # nothing is due, so the next look is cheap
+        return row
+
+    def _claim_of_others(self, claim: Claim, tenants: set[str]) -> OutgoingMessage | None:
+        """Claim a message of other tenants than these. If none waits, do not look again for a second.
+
+        A claim that finds nothing reads all messages that are due.
+        """
+        if tenants >= self._alone and time.monotonic() < self._alone_until:
+            return None
+        row = claim(tenants)
+        if row is None:
+            self._alone = frozenset(tenants)
+            self._alone_until = time.monotonic() + _ALONE_SECONDS
+        return row

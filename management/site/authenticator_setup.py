@@ -6,7 +6,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from identity.encryption import keyring
 from identity.factors import totp
@@ -19,7 +21,8 @@ _KEY: Final = "new_authenticator"
 def get_secret(request: HttpRequest, administrator: Administrator) -> bytes:
     """Return the secret of the session, which stays the same for ``CONFIRM_SECONDS``.
 
-    So a person who saw it in an unlocked browser does not know the secret that is set up later.
+    So a person who saw it in an unlocked browser does not know the secret that is set up later. The page says
+    that an earlier secret was replaced, because the administrator may have added it to the app.
     """
     stored = request.session.get(_KEY)
     if stored is not None and 0 <= time.time() - stored["at"] <= settings.CONFIRM_SECONDS:
@@ -28,6 +31,9 @@ def get_secret(request: HttpRequest, administrator: Administrator) -> bytes:
     secret = totp.new_secret()
     sealed = second_step.encrypt_secret(administrator, secret)
     request.session[_KEY] = {"secret": sealed, "at": int(time.time())}
+    if stored is not None:
+        text = gettext("A new key is shown. Delete the earlier one in your authenticator app.")
+        messages.info(request, text)
     return secret
 
 

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from identity.core.errors import Invalid, ServiceError
 from identity.core.refusal_texts import translate
+from identity.operator_kit import fresh_proof
 from identity.users.hashing_views import hashes_password
 from management.administrators import invitations, sign_in
 from management.administrators.models import Invitation
@@ -67,6 +68,7 @@ def accept(request: HttpRequest) -> HttpResponse:
             request.session.flush()
             sign_in.record(administrator, by="invitation")
             idle_sessions.begin(request, administrator)
+            fresh_proof.record(request)
             return HttpResponseRedirect(reverse("admin:index"))
     except invitations.InvitationEnded as ended:
         return _ended(request, ended)

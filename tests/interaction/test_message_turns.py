@@ -1,5 +1,6 @@
 """The order in which a process sends the messages of tenants."""
 
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -65,6 +66,42 @@ def test_a_message_that_fails_ends_its_turn():
         _ = 1 / 0
 
     assert take_all(turns, queue) == "ba"
+
+
+def test_a_tenant_that_waits_alone_costs_one_query_for_each_message():
+    queue = Queue("a" * 20)
+
+    take_all(Turns(), queue)
+
+    assert queue.queries == 20 + 1 + 1  # one that finds no other tenant, and one that finds no message
+
+
+def test_two_threads_of_a_tenant_that_waits_alone_look_for_others_once():
+    turns, queue = Turns(), Queue("a" * 20)
+
+    with turns.take(queue.claim):
+        take_all(turns, queue)
+
+    assert queue.queries == 20 + 1 + 1
+
+
+def test_a_tenant_that_comes_later_has_its_turn_after_a_second():
+    turns, queue = Turns(), Queue("aaaa")
+    for _ in range(2):
+        with turns.take(queue.claim):
+            pass
+
+    queue.waiting += Queue("b").waiting
+    time.sleep(1.1)
+
+    assert take_all(turns, queue) == "baa"
+
+
+def test_messages_that_come_to_an_idle_process_are_sent_in_turns_at_once():
+    turns, queue = Turns(), Queue("aa")
+    take_all(turns, queue)
+
+    assert take_all(turns, Queue("aab")) == "aba"
 
 
 def test_an_idle_process_looks_with_one_query():

@@ -102,14 +102,32 @@ class TestSettingUp:
         first = key_on(text_of(operator.get(PAGE)))
         now = timezone.now()
 
-        keys = []
+        pages = []
         for minutes in (4, 6):
             with time_machine.travel(now + timedelta(minutes=minutes)):
                 operator.submit(f"/admin/confirm/?next={PAGE}", password=PASSWORD)
-                keys.append(key_on(text_of(operator.get(PAGE))))
+                pages.append(text_of(operator.get(PAGE)))
 
-        assert keys[0] == first
-        assert keys[1] != first
+        assert key_on(pages[0]) == first
+        assert key_on(pages[1]) != first
+        assert ["A new key is shown." in page for page in pages] == [False, True]
+
+    def test_says_that_a_form_that_was_sent_late_has_a_new_key(self, address):
+        operator = Operator(administrator(), Client())
+        operator.sign_in()
+        first = key_on(text_of(operator.get(PAGE)))
+        now = timezone.now()
+        with time_machine.travel(now + timedelta(minutes=4)):
+            operator.submit(f"/admin/confirm/?next={PAGE}", password=PASSWORD)
+
+        with time_machine.travel(now + timedelta(minutes=6)):
+            late = operator.submit(
+                PAGE, page="/admin/confirm/", password=PASSWORD, code=authenticator.code(first)
+            )
+
+        assert late.status_code == 401
+        assert key_on(text_of(late)) != first
+        assert "A new key is shown." in text_of(late)
 
     def test_shows_a_picture_that_the_policy_allows(self, operator):
         answer = operator.get(PAGE)

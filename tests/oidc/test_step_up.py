@@ -430,6 +430,21 @@ class TestSettingUp:
         half(browser, user, interaction=interaction)
         assert browser.post(factors.SET_UP, json={"interaction": interaction}).status_code == 200
 
+    def test_a_set_up_that_took_too_long_asks_for_a_new_sign_in(self, acme, client, browser):
+        interaction = ask(browser, client, claims=essential(TWO))
+        page = browser.get(f"/sign-in/set-up?interaction={interaction}")
+        set_up = next(form for form in forms(page) if "code" in form.fields)
+        key = page.text.partition('<code class="key" dir="ltr">')[2].partition("<")[0]
+        with acme.active():
+            Session.objects.update(auth_time="2026-01-01T00:00:00Z")
+
+        late = set_up.submit(browser, code=factors.App(key).code())
+        skipped = set_up.submit(browser, skip="")
+
+        assert (late.status_code, skipped.status_code) == (403, 403)
+        assert f"/sign-in?interaction={interaction}" in late.text
+        assert f"/sign-in?interaction={interaction}" in skipped.text
+
 
 class TestTheApplication:
     def test_decision_M19_required_acr_is_demanded_of_each_request(self, acme, client, browser, app):

@@ -91,6 +91,7 @@ class TestSigningKeys:
     def test_one_that_is_refused_keeps_no_other_from_it(self, acme, rival):
         with acme.active():
             SigningKey.objects.filter(pk=keys.prepare().pk).update(sealed_private_key="deadbeef.AAAA")
+            algorithm = SigningKey.objects.active().get().algorithm
         before = kids(acme)
         out = StringIO()
 
@@ -99,6 +100,7 @@ class TestSigningKeys:
                 "rotate_keys", *("--tenant", acme.tenant.slug, "--tenant", rival.tenant.slug), stdout=out
             )
 
+        assert f"{acme.tenant.slug}: {algorithm}: " in out.getvalue()
         assert "ENCRYPTION_KEYS" in out.getvalue()
         assert kids(acme) == before
         assert len(kids(rival)) == 2

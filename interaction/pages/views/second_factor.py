@@ -1,5 +1,6 @@
 """The page that asks for the second factor of a sign-in."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -33,10 +34,8 @@ def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse
             return redirect(page_url("pages:set-up", visit.pending))
         if request.method != "POST":
             return _page(request, step, FactorForm())
-        if "skip" in request.POST:
-            return shared.redirect_signed_in(request, leaving.skip(visit))
-        if "cancel" in request.POST:
-            return redirect(leaving.cancel(visit))
+        if "skip" in request.POST or "cancel" in request.POST:
+            return leave(request, visit, refuse=partial(_refuse, request, step))
         return _prove(request, step)
     except NothingPending:
         return start_again(visit)
@@ -47,6 +46,30 @@ def start_again(visit: Visit) -> HttpResponse:
     if visit.current is not None:
         return redirect(visit.next_url)
     return redirect(page_url("pages:sign-in", visit.pending))
+
+
+def leave(
+    request: HttpRequest, visit: Visit, *, refuse: Callable[[ServiceError], HttpResponse]
+) -> HttpResponse:
+    """Skip or cancel the step. If that is refused, return the page of ``refuse``.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+
+    """
+    try:
+        if "skip" in request.POST:
+            return shared.redirect_signed_in(request, leaving.skip(visit))
+        return redirect(leaving.cancel(visit))
+    except NothingPending:
+        raise
+    except ServiceError as error:
+        return add_headers(refuse(error), error.headers)
+
+
+def _refuse(request: HttpRequest, step: Step, error: ServiceError) -> HttpResponse:
+    notice = factor_page.describe_refusal(error)
+    return _page(request, step, FactorForm(), error.status, notice=notice, error=error)
 
 
 def _prove(request: HttpRequest, step: Step) -> HttpResponse:
@@ -72,16 +95,13 @@ def _prove(request: HttpRequest, step: Step) -> HttpResponse:
 
 
 def _send(request: HttpRequest, step: Step, factor: FactorType) -> HttpResponse:
-    form = FactorForm()
     try:
         verifying.send_code(step.visit, factor=factor)
     except NothingPending:
         raise
     except ServiceError as error:
-        notice = factor_page.describe_refusal(error)
-        page = _page(request, step, form, error.status, notice=notice, error=error)
-        return add_headers(page, error.headers)
-    return _page(request, step, form, is_sent=True)
+        return add_headers(_refuse(request, step, error), error.headers)
+    return _page(request, step, FactorForm(), is_sent=True)
 
 
 def _get_remember_days(step: Step) -> int | None:

@@ -1,5 +1,7 @@
 """The pages that set up a second factor during a sign-in, and show backup codes."""
 
+from functools import partial
+
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
@@ -8,13 +10,13 @@ from identity.factors.errors import EnrolmentExpired
 from identity.factors.kinds import FactorType
 from identity.http.responses import add_headers, redirect
 from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import backup, current_step, leaving, setting_up, visits
+from interaction.journeys.second_factor import backup, current_step, setting_up, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.current_step import Step
-from interaction.pages import passkey_part
+from interaction.pages import factor_page, passkey_part
 from interaction.pages.forms import SetUpForm
 from interaction.pages.views import shared
-from interaction.pages.views.second_factor import start_again
+from interaction.pages.views.second_factor import leave, start_again
 from interaction.pending_sign_ins.services import NothingPending
 
 
@@ -29,10 +31,10 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
             return redirect(page_url("pages:second-factor", visit.pending))
         if request.method != "POST":
             return _page(request, step, SetUpForm(), _begin(step))
-        if "skip" in request.POST:
-            return shared.redirect_signed_in(request, leaving.skip(visit))
-        if "cancel" in request.POST:
-            return redirect(leaving.cancel(visit))
+        if "skip" in request.POST or "cancel" in request.POST:
+            return leave(request, visit, refuse=partial(_refuse, request, step))
+        if FactorType.TOTP not in step.need.enrolable:  # the page was open for too long
+            return _page(request, step, SetUpForm(), None, 403)
         return _confirm(request, step)
     except NothingPending:
         return start_again(visit)
@@ -40,6 +42,11 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 def _begin(step: Step) -> Offer | None:
     return setting_up.begin_totp(step.visit) if FactorType.TOTP in step.need.enrolable else None
+
+
+def _refuse(request: HttpRequest, step: Step, error: ServiceError) -> HttpResponse:
+    notice = factor_page.describe_refusal(error)
+    return _page(request, step, SetUpForm(), _begin(step), error.status, notice=notice)
 
 
 def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
@@ -60,8 +67,14 @@ def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
         return add_headers(_page(request, step, form, offer, error.status), error.headers)
 
 
-def _page(
-    request: HttpRequest, step: Step, form: SetUpForm, offer: Offer | None, status: int = 200
+def _page(  # noqa: PLR0913 - the parts of a page
+    request: HttpRequest,
+    step: Step,
+    form: SetUpForm,
+    offer: Offer | None,
+    status: int = 200,
+    *,
+    notice: str = "",
 ) -> HttpResponse:
     pending = step.visit.pending
     has_passkeys = FactorType.WEBAUTHN in step.need.enrolable
@@ -71,6 +84,7 @@ def _page(
         pending,
         status,
         form=form,
+        notice=notice,
         offer=offer,
         passkey=passkey_part.for_set_up(signs_in=False, is_factor=True) if has_passkeys else None,
         action=reverse("pages:set-up"),

@@ -44,11 +44,11 @@ def step(view: Step) -> Callable[..., HttpResponse]:
         parameters = request.POST if request.method == "POST" else request.GET
         try:
             pending = pending_requests.find(request, parameters.get("interaction", ""))
+            if pending is not None:
+                _activate_language(request, pending)
+            return view(request, pending, **parts)
         except pending_requests.Expired:
             return expired_sign_in(request, parameters.get("interaction", ""))
-        if pending is not None:
-            _activate_language(request, pending)
-        return view(request, pending, **parts)
 
     return wrapped
 

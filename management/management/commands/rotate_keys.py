@@ -120,7 +120,7 @@ def _reencrypt(*, dry_run: bool) -> list[Step]:
 
 def _step_text(step: Step) -> str:
     if "error" in step:
-        return f"{step['tenant']}: {step['error']}"
+        return f"{step['tenant']}: {step['algorithm']}: {step['error']}"
     key = f"{step['algorithm']} {step['kid'] or 'a new key'}"
     if step["action"] == "prepare":
         published = "was published before" if step["was_published"] else "is now published"

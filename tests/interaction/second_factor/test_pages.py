@@ -1,7 +1,10 @@
 """The pages of the second step, as a browser without scripts sees them."""
 
+from django.utils import timezone
+
 from identity.factors.models import BackupCode
 from identity.users.models import User
+from oidc.grants.models import AuthorizationRequest
 from tests.support import codes, factors
 from tests.support.cast import PASSWORD
 from tests.support.factors import App, enrol, give_backup_codes, is_signed_in, switch_on
@@ -104,6 +107,30 @@ class TestSecondFactor:
 
         assert browser.get("/sign-in/second-factor").headers["Location"].endswith("/account")
 
+    def test_case_MT6_a_demand_is_neither_skipped_nor_cancelled(self, acme, user):
+        app = enrol(switch_on(acme), user)
+        browser = acme.browser()
+        page = first_step(browser, user)
+
+        forced = with_code(page).submit(browser, skip="")
+        cancelled = with_code(page).submit(browser, cancel="")
+        right = with_code(cancelled).submit(browser, code=app.code())
+
+        assert (forced.status_code, cancelled.status_code) == (403, 403)
+        assert "You can&#x27;t use this way here." in forced.text
+        assert factors.has_session(right)
+
+    def test_a_step_whose_request_has_expired_is_expired(self, acme, user):
+        enrol(switch_on(acme), user)
+        browser = acme.browser()
+        first_step(browser, user, browser.authorize(acme.application()).headers["Location"])
+        with acme.active():
+            AuthorizationRequest.objects.update(expires_at=timezone.now())
+
+        answers = [browser.get(f"/sign-in/{page}") for page in ("second-factor", "set-up", "backup-codes")]
+
+        assert [answer.status_code for answer in answers] == [400, 400, 400]
+
     def test_an_unknown_request_is_expired(self, acme, user):
         enrol(switch_on(acme), user)
         browser = acme.browser()
@@ -193,6 +220,9 @@ class TestSetUp:
         page = first_step(browser, user)
 
         forced = with_code(page).submit(browser, skip="")
+        cancelled = with_code(page).submit(browser, cancel="")
 
         assert "Not now" not in page.text
         assert not factors.has_session(forced)
+        assert (forced.status_code, cancelled.status_code) == (403, 403)
+        assert "You can&#x27;t use this way here." in forced.text

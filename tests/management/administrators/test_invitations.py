@@ -192,6 +192,7 @@ class TestALink:
         browser, answer = accept(invite(inviter).link)
 
         assert browser.get(answer.headers["Location"]).headers["Location"] == "/admin/two-step/"
+        assert browser.get("/admin/two-step/").status_code == 200  # the password was just chosen
 
 
 class TestTheInviter:
