@@ -1,7 +1,6 @@
 """POST /api/interaction/sign-in: who is refused, and what is no request."""
 
 import json
-import statistics
 import time
 
 import httpx
@@ -92,8 +91,8 @@ class TestRefusal:
                     http.post(f"{acme.address}{PATH}", json={"identifier": who, "password": "wrong"})
                     taken[kind].append(time.perf_counter() - began)
 
-        # Without the hash for nobody it would be a third.
-        assert 0.6 < statistics.median(taken["unknown"]) / statistics.median(taken["wrong"]) < 1.6
+        # Without the hash for nobody it would be a third. The shortest times have the least of other programs.
+        assert 0.6 < min(taken["unknown"]) / min(taken["wrong"]) < 1.6
 
     def test_case_I02_suspension_is_told_after_the_right_password_only(self, acme):
         user = acme.user()
