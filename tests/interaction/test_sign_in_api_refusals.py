@@ -82,17 +82,19 @@ class TestRefusal:
     def test_case_I01_takes_the_same_time(self, acme):
         user = acme.user()
         tries = {"unknown": "nobody", "wrong": user.username}
-        taken: dict[str, list[float]] = {kind: [] for kind in tries}
 
-        with httpx.Client() as http:
-            for _ in range(25):
+        def compare(http: httpx.Client) -> float:
+            taken: dict[str, list[float]] = {kind: [] for kind in tries}
+            for _ in range(10):
                 for kind, who in tries.items():
                     began = time.perf_counter()
                     http.post(f"{acme.address}{PATH}", json={"identifier": who, "password": "wrong"})
                     taken[kind].append(time.perf_counter() - began)
+            return min(taken["unknown"]) / min(taken["wrong"])
 
-        # Without the hash for nobody it would be a third. The shortest times have the least of other programs.
-        assert 0.6 < min(taken["unknown"]) / min(taken["wrong"]) < 1.6
+        # Without the hash for nobody it would always be a third. Other programs disturb single rounds.
+        with httpx.Client() as http:
+            assert any(0.6 < compare(http) < 1.6 for _ in range(6))
 
     def test_case_I02_suspension_is_told_after_the_right_password_only(self, acme):
         user = acme.user()
