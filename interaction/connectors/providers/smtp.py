@@ -30,7 +30,7 @@ class _Connection(smtplib.SMTP):
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         connection = addresses.connect(host, port)
-        self.deadline = Deadline(_SESSION_SECONDS, lambda: self.sock)
+        self.deadline = Deadline(_SESSION_SECONDS, connection)
         return connection
 
     def close(self) -> None:
@@ -41,6 +41,13 @@ class _Connection(smtplib.SMTP):
 
 class _TLSConnection(smtplib.SMTP_SSL, _Connection):
     """An SMTP session with implicit TLS (RFC 8314 section 3)."""
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        try:
+            return super()._get_socket(host, port, timeout)
+        except BaseException:
+            self.close()  # ends the time limit, which holds the connection
+            raise
 
 
 class _Backend(EmailBackend):
