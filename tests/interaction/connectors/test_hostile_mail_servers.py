@@ -95,3 +95,21 @@ def test_a_connection_is_closed_at_once_if_the_server_does_not_speak_tls():
     with served(handle) as port:
         send_to(port, "tls")
         assert closed.wait(SECONDS / 2)
+
+
+@pytest.mark.parametrize(("lines", "is_read"), [(100, True), (101, False)])
+def test_attack_a_reply_fills_the_memory(lines, is_read):
+    verbs = []
+
+    def handle(handler: socketserver.StreamRequestHandler) -> None:
+        handler.wfile.write(b"220 loopback\r\n")
+        while line := handler.rfile.readline():
+            verbs.append(line[:4])
+            handler.wfile.write(
+                b"250-x\r\n" * (lines - 1) + b"250 x\r\n" if len(verbs) < 2 else b"550 no\r\n"
+            )
+
+    with served(handle) as port:
+        send_to(port, "none")
+
+    assert verbs == ([b"ehlo", b"mail", b"rset", b"quit"] if is_read else [b"ehlo"])
