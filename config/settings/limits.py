@@ -24,7 +24,9 @@ LIMIT_IDENTIFIER_CODES = env.integer("LIMIT_IDENTIFIER_CODES", 30, least=1)
 LIMIT_ADDRESS_WRONG_CODES = env.integer("LIMIT_ADDRESS_WRONG_CODES", 50, least=1)
 LIMIT_IDENTIFIER_WRONG_CODES = env.integer("LIMIT_IDENTIFIER_WRONG_CODES", 20, least=1)
 LIMIT_TENANT_WRONG_CODES = env.integer("LIMIT_TENANT_WRONG_CODES", 1_000, least=1)
-LIMIT_CONNECTOR_TESTS = env.integer("LIMIT_CONNECTOR_TESTS", 10, least=1)  # per connector
+# Tests of one connector, and of all connectors of a tenant.
+LIMIT_CONNECTOR_TESTS = env.integer("LIMIT_CONNECTOR_TESTS", 10, least=1)
+LIMIT_TENANT_CONNECTOR_TESTS = env.integer("LIMIT_TENANT_CONNECTOR_TESTS", 60, least=1)
 # By tenant, per hour. Each message costs money, and lists of phone numbers are easy to get.
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
 # By application, per hour: responses of the members API that reveal or change data of existing users.

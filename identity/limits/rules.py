@@ -127,8 +127,11 @@ TENANT_TEXT_NOTICES: Final = Limit("text notices", max(1, settings.LIMIT_TENANT_
 EMAIL_NOTICES: Final = Limit("notices to email", 30, _HOUR)
 TEXT_NOTICES: Final = Limit("notices to phone", 10, _HOUR)
 
-# One connector.
+# One connector, and all connectors of the tenant.
 CONNECTOR_TESTS: Final = Limit("connector tests", settings.LIMIT_CONNECTOR_TESTS, _WINDOW)
+TENANT_CONNECTOR_TESTS: Final = Limit(
+    "connector tests of tenant", settings.LIMIT_TENANT_CONNECTOR_TESTS, _WINDOW
+)
 
 # One application of the members API: joining by phone reveals whether an account has the number.
 MEMBER_JOINS: Final = Limit("member joins", settings.LIMIT_MEMBER_JOINS, _HOUR)

@@ -8,10 +8,16 @@ from django.utils.translation import gettext_noop
 
 from database import ids
 from identity.core.errors import Invalid
+from identity.users import identifiers
 
 EMAIL: Final = "email"
 SMS: Final = "sms"
 TEST: Final = "test"
+
+_MISSING: Final = {
+    EMAIL: gettext_noop("is required: your own account has no email"),
+    SMS: gettext_noop("is required: your own account has no phone"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,3 +69,20 @@ def new_test_sms(to: str) -> Message:
         code="000000",
         body="This is a test message. A verification code looks like this: 000000",
     )
+
+
+def new_test_message(channel: str, to: str) -> Message:
+    """Return the message that tests a connector of a channel.
+
+    Raises:
+        Invalid: the recipient is missing, or is not an address.
+
+    """
+    if not to:
+        raise Invalid("to", _MISSING[channel], code="required")
+    try:
+        if channel == EMAIL:
+            return new_test_email(identifiers.clean_email(to))
+        return new_test_sms(identifiers.clean_phone(to))
+    except Invalid as error:
+        raise Invalid("to", error.rule) from None

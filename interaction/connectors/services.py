@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_noop
 
@@ -15,17 +16,16 @@ from identity.core.records import Stale
 from identity.core.refusal_texts import fill
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import identifiers
 from interaction.connectors import callbacks, config_encryption, configs, delivery, messages
 from interaction.connectors.errors import ProviderError
+from interaction.connectors.messages import EMAIL, SMS
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import CaptchaProvider, Sender, SocialProvider
+from interaction.connectors.slots import Busy, Slots
 
-_MISSING: Final = {
-    "email": gettext_noop("is required: your own account has no email"),
-    "phone": gettext_noop("is required: your own account has no phone"),
-}
+# Tests of slow providers block at most a quarter of the threads.
+_slots: Final = Slots(settings.THREADS // 4)
 
 
 class NotWorking(ServiceError):
@@ -132,17 +132,15 @@ def test(connector: Connector, *, to: str) -> str:
     The connector need not be enabled.
 
     Raises:
+        Busy: too many tests are waiting for providers. This is not counted, and writes no audit entry.
         Invalid: the recipient is missing, or is not an address.
         NotWorking: the test failed.
-        limits.TooMany: the connector was tested too often, or the tenant sent too many text messages.
+        limits.TooMany: as ``count_test``.
 
     """
-    with log.attempt(Event.CONNECTOR_TEST, id=str(connector.pk), connector_id=connector.connector_id):
-        is_text_message = connector.type == Connector.Type.SMS
-        limits.hit(
-            (rules.CONNECTOR_TESTS, str(connector.pk)),
-            *([(rules.TEXT_MESSAGES, "")] if is_text_message else []),
-        )
+    facts = {"id": str(connector.pk), "connector_id": connector.connector_id}
+    with _slots.take(Busy(headers={"Retry-After": "2"})), log.attempt(Event.CONNECTOR_TEST, **facts):
+        count_test(connector)
         provider = registry.find(connector.connector_id)
         if provider is None:
             raise NotWorking(
@@ -159,10 +157,26 @@ def test(connector: Connector, *, to: str) -> str:
             raise NotWorking(error.message) from None
 
 
+def count_test(connector: Connector) -> None:
+    """Count a test of a connector, and its text message.
+
+    Raises:
+        limits.TooMany: the connector or the tenant's connectors were tested too often, or the tenant sent
+            too many text messages.
+
+    """
+    is_text_message = connector.type == Connector.Type.SMS
+    limits.hit(
+        (rules.CONNECTOR_TESTS, str(connector.pk)),
+        (rules.TENANT_CONNECTOR_TESTS, ""),
+        *([(rules.TEXT_MESSAGES, "")] if is_text_message else []),
+    )
+
+
 def _run_test(provider: Sender | SocialProvider | CaptchaProvider, connector: Connector, to: str) -> str:
     config = configs.with_defaults(provider, connector.config())
     if isinstance(provider, Sender):
-        message = _test_message(provider.type, to)
+        message = messages.new_test_message(EMAIL if provider.type == Connector.Type.EMAIL else SMS, to)
         delivery.send(provider, config, message)
         return fill(gettext_noop("a test message was sent to %(address)s"), address=message.to)
     if isinstance(provider, CaptchaProvider):
@@ -170,18 +184,6 @@ def _run_test(provider: Sender | SocialProvider | CaptchaProvider, connector: Co
         return fill(gettext_noop("%(provider)s accepts this secret_key"), provider=provider.name)
     provider.test(config, callbacks.get_redirect_uri(connector))
     return fill(gettext_noop("%(provider)s accepts this configuration"), provider=provider.name)
-
-
-def _test_message(type: str, to: str) -> messages.Message:  # noqa: A002
-    kind = "email" if type == Connector.Type.EMAIL else "phone"
-    if not to:
-        raise Invalid("to", _MISSING[kind], code="required")
-    try:
-        if kind == "email":
-            return messages.new_test_email(identifiers.clean_email(to))
-        return messages.new_test_sms(identifiers.clean_phone(to))
-    except Invalid as error:
-        raise Invalid("to", error.rule) from None
 
 
 def find_errors(stored: Connector | None, fields: Mapping[str, Any]) -> Iterator[FieldError]:

@@ -6,8 +6,18 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core import tenancy
 from identity.core.errors import ServiceError
+
+
+class Busy(ServiceError):
+    """Too many requests are waiting for providers."""
+
+    status = 503
+    reason = "overloaded"
+    message = gettext_noop("Wait a few seconds and try again.")
 
 
 class Slots:

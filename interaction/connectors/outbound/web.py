@@ -129,9 +129,8 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
     opened = addresses.connect(host, port, loopback_only=not secure)
     deadline = None
     try:
-        connected = _wrap_in_tls(opened, host) if secure else opened
-        connection.sock = connected
-        deadline = Deadline(addresses.TIMEOUT_SECONDS, lambda: connected)
+        connection.sock = _wrap_in_tls(opened, host) if secure else opened
+        deadline = Deadline(addresses.TIMEOUT_SECONDS, connection.sock)
         connection.request(method, path, body, {"User-Agent": "Gatehouse", **headers})
         with connection.getresponse() as response:
             received = {name.lower(): value for name, value in response.getheaders()}

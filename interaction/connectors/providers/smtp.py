@@ -5,6 +5,7 @@ import socket
 import ssl
 from contextlib import suppress
 from functools import cached_property
+from io import BufferedReader
 from typing import Final
 
 from django.core.mail import EmailMultiAlternatives
@@ -21,17 +22,42 @@ from interaction.connectors.providers.base import Config, Field, Type
 from interaction.connectors.providers.guide import Guide, WebPage
 
 _SESSION_SECONDS: Final = 20
+_MAX_REPLY_LINES: Final = 100  # of at most 8 KiB each
+
+
+class _ReplyFile:
+    """The lines that a server sends. A reply with too many lines looks like a closed connection."""
+
+    lines_left = 0
+
+    def __init__(self, file: BufferedReader) -> None:
+        self._file = file
+
+    def readline(self, size: int) -> bytes:
+        self.lines_left -= 1
+        return self._file.readline(size) if self.lines_left >= 0 else b""
+
+    def close(self) -> None:
+        self._file.close()
 
 
 class _Connection(smtplib.SMTP):
-    """An SMTP session with an address check and a time limit."""
+    """An SMTP session with an address check, a time limit, and a limit for the length of replies."""
 
     deadline: Deadline | None = None
+    file: _ReplyFile | None
+    sock: socket.socket
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         connection = addresses.connect(host, port)
-        self.deadline = Deadline(_SESSION_SECONDS, lambda: self.sock)
+        self.deadline = Deadline(_SESSION_SECONDS, connection)
         return connection
+
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None:
+            self.file = _ReplyFile(self.sock.makefile("rb"))
+        self.file.lines_left = _MAX_REPLY_LINES
+        return super().getreply()
 
     def close(self) -> None:
         if self.deadline is not None:
@@ -41,6 +67,13 @@ class _Connection(smtplib.SMTP):
 
 class _TLSConnection(smtplib.SMTP_SSL, _Connection):
     """An SMTP session with implicit TLS (RFC 8314 section 3)."""
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        try:
+            return super()._get_socket(host, port, timeout)
+        except BaseException:
+            self.close()  # ends the time limit, which holds the connection
+            raise
 
 
 class _Backend(EmailBackend):

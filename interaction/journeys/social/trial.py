@@ -18,11 +18,10 @@ from audit.events import Event
 from database import ids
 from identity.core.errors import ServiceError
 from identity.encryption import keyring
-from identity.limits import rules
-from identity.limits import services as limits
 from identity.submissions import shown_once
 from identity.submissions.shown_once import Viewer
 from interaction.connectors import relying_party
+from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.connectors.relying_party import Secrets
 from interaction.journeys.social import provider, trial_report
@@ -72,10 +71,10 @@ def begin(connector: Connector, viewer: Viewer) -> str:
         NotOffered: the provider is not built in, or the configuration cannot be decrypted.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
-        limits.TooMany: the connector was tested too often.
+        TooMany: the connector or the tenant's connectors were tested too often.
 
     """
-    limits.hit((rules.CONNECTOR_TESTS, str(connector.pk)))
+    connectors.count_test(connector)
     offer = offers.new_offer(connector)
     try:
         if offer.provider is None:
