@@ -6,7 +6,6 @@ A tenant requires a CAPTCHA while it has an enabled connector of the type ``Capt
 from dataclasses import dataclass
 from typing import Final
 
-from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from audit import context
@@ -18,12 +17,9 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import CaptchaProvider, Config
-from interaction.connectors.slots import Slots
+from interaction.connectors.slots import PROVIDERS
 
 FIELD: Final = "captcha_token"
-
-# Slow providers block at most half of the threads, and one tenant leaves a quarter of these to the others.
-_slots = Slots(settings.THREADS // 2)
 
 
 class Unavailable(ServiceError):
@@ -83,7 +79,7 @@ def check(token: str) -> None:
             fill(gettext_noop("is required: solve the CAPTCHA of %(name)s"), name=captcha.provider.name),
         )
     try:
-        with _slots.take(Unavailable(headers={"Retry-After": "2"})):
+        with PROVIDERS.take(Unavailable(headers={"Retry-After": "2"})):
             is_solved = captcha.provider.is_solved(captcha.config, token, context.current().ip)
     except ProviderError:
         raise Unavailable(headers={"Retry-After": "5"}) from None

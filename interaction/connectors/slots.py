@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
+from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from identity.core import tenancy
@@ -47,3 +48,7 @@ class Slots:
         finally:
             with self._lock:
                 self._taken[tenant_id] -= 1
+
+
+# Sign-in providers and CAPTCHAs that are slow to respond block at most half of the threads together.
+PROVIDERS: Final = Slots(settings.THREADS // 2)

@@ -200,13 +200,14 @@ def test_the_test_of_the_connector_says_whether_the_secret_is_right(asking, veri
 
 
 def test_attack_my_slow_provider_takes_the_slots_of_your_tenant(acme, rival, verifier, monkeypatch):
-    monkeypatch.setattr(captcha, "_slots", Slots(4))
+    slots = Slots(4)
+    monkeypatch.setattr(captcha, "PROVIDERS", slots)
     for world in (acme, rival):
         enable(world, verifier)
 
     with acme.active(), ExitStack() as waiting:
         for _ in range(3):
-            waiting.enter_context(captcha._slots.take(Unavailable()))
+            waiting.enter_context(slots.take(Unavailable()))
         with pytest.raises(Unavailable) as refusal:
             captcha.check("solved")
         with rival.active():

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from audit import log
@@ -29,7 +28,7 @@ from interaction.connectors.providers.base import (
     TokenResponse,
 )
 from interaction.connectors.relying_party import Secrets
-from interaction.connectors.slots import Slots
+from interaction.connectors.slots import PROVIDERS
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.social.errors import Busy, Declined, NotReauthenticated, ProviderFailed
 from interaction.social import attempts
@@ -38,9 +37,6 @@ from interaction.social.offers import NotOffered, Offer
 
 _LONGEST_CODE: Final = 4096
 _log: Final = logging.getLogger(__name__)
-
-# Slow providers block at most half of the threads, and one tenant leaves a quarter of these to the others.
-_slots = Slots(settings.THREADS // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +206,7 @@ def provider_call() -> Iterator[None]:
 
     """
     try:
-        with _slots.take(Busy(headers={"Retry-After": "2"})):
+        with PROVIDERS.take(Busy(headers={"Retry-After": "2"})):
             yield
     except ProviderError as error:
         _log.warning("a sign-in at a provider failed (%s): %s", error.reason.value, error)

@@ -65,7 +65,7 @@ class TestStart:
 
     def test_who_waits_for_providers_leaves_threads_to_others(self, acme, provider, monkeypatch):
         connect(acme, provider.config)
-        monkeypatch.setattr(provider_calls, "_slots", Slots(2))
+        monkeypatch.setattr(provider_calls, "PROVIDERS", Slots(2))
         inside = Client()
 
         with acme.active(), provider_calls.provider_call():
@@ -78,7 +78,7 @@ class TestStart:
 
     def test_attack_my_slow_provider_takes_the_slots_of_your_tenant(self, acme, rival, provider, monkeypatch):
         connect(rival, provider.config)
-        monkeypatch.setattr(provider_calls, "_slots", Slots(4))
+        monkeypatch.setattr(provider_calls, "PROVIDERS", Slots(4))
         inside = Client()
 
         with acme.active(), ExitStack() as waiting:
