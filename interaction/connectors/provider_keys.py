@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from django.utils.translation import gettext_noop
@@ -12,8 +11,10 @@ from joserfc.jwk import ECKey, RSAKey, import_key
 from joserfc.jws import extract_compact
 from joserfc.jwt import Token
 
+from identity.core.refusal_texts import fill
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.outbound import web
+from interaction.connectors.tenant_cache import TenantCache
 from interaction.connectors.time_window import get_time_window
 
 # Only asymmetric signatures, each with the ``kty`` and the curve of its keys (RFC 7518 section 3.1).
@@ -23,6 +24,10 @@ _KINDS: Final[Mapping[object, tuple[str, str | None]]] = {
     "ES384": ("EC", "P-384"),
     "ES512": ("EC", "P-521"),
 }
+# What is kept of a key. Certificates and unknown members would only take memory.
+_MEMBERS: Final = frozenset({"kty", "crv", "x", "y", "n", "e", "alg", "use", "kid", "key_ops"})
+_MAX_BYTES: Final = 64 * 1024  # of a key set
+_MAX_KEYS: Final = 50
 _KEPT_SECONDS: Final = 300
 _REFETCH_SECONDS: Final = 10
 # The reasons of errors that do not occur with a newer set of keys.
@@ -31,7 +36,7 @@ _REFETCH_REASONS: Final = frozenset({Reason.NO_SUCH_KEY, Reason.SIGNATURE})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PublishedKey:
-    """A key as it was published, and as the library reads it."""
+    """The members of a published key that are needed, and the key as the library reads it."""
 
     members: Mapping[str, Any]
     key: RSAKey | ECKey
@@ -48,13 +53,14 @@ class _PublishedKey:
 
 
 _Keys = tuple[_PublishedKey, ...]
+_cache: Final = TenantCache[tuple[str, int], _Keys]()
 
 
 def verify(token: str, url: str) -> Token:
     """Return a token whose signature is verified with one of the keys that are published at a URL.
 
-    If no key fits, or the signature does not match, the keys are fetched again, but in each process only
-    about once in ten seconds.
+    If no key fits, or the signature does not match, the keys are fetched again, but for a tenant in each
+    process only about once in ten seconds.
 
     Raises:
         ProviderError: the token has no valid signature, or the keys cannot be fetched.
@@ -65,13 +71,13 @@ def verify(token: str, url: str) -> Token:
         raise ProviderError(
             gettext_noop("the provider's ID token is not signed as it must be"), Reason.SIGNATURE
         )
-    kept = _fetch_keys(url, get_time_window(_KEPT_SECONDS))
+    kept = _get_keys(url, _KEPT_SECONDS)
     try:
         return _decode(token, headers, kept)
     except ProviderError as error:
         if error.reason not in _REFETCH_REASONS:
             raise
-    return _decode(token, headers, _fetch_keys(url, get_time_window(_REFETCH_SECONDS)))
+    return _decode(token, headers, _get_keys(url, _REFETCH_SECONDS))
 
 
 def _decode(token: str, headers: Mapping[str, Any], keys: _Keys) -> Token:
@@ -102,15 +108,25 @@ def _choose(keys: _Keys, alg: object, kid: object) -> _PublishedKey:
     return fitting[0]
 
 
-@lru_cache(maxsize=256)
-def _fetch_keys(url: str, window: tuple[int, int]) -> _Keys:
+def _get_keys(url: str, seconds: int) -> _Keys:
+    return _cache.get((url, seconds), get_time_window(seconds), lambda: _fetch_keys(url))
+
+
+def _fetch_keys(url: str) -> _Keys:
     response = web.get(url)
+    if len(response.body) > _MAX_BYTES:
+        rule = fill(gettext_noop("must have at most %(count)s KiB"), count=_MAX_BYTES // 1024)
+        raise ProviderError(fill("jwks_uri: %(rule)s", rule=rule))
     key_list = response.json().get("keys")
     if not response.ok or not isinstance(key_list, list):
         raise ProviderError(gettext_noop("the provider does not publish its keys"))
+    if len(key_list) > _MAX_KEYS:
+        rule = fill(gettext_noop("at most %(count)s at once"), count=_MAX_KEYS)
+        raise ProviderError(fill("jwks_uri, keys: %(rule)s", rule=rule))
     usable = []
-    for members in key_list:
+    for published in key_list:
         try:
+            members = {name: value for name, value in published.items() if name in _MEMBERS}
             key = import_key(members)
         except (JoseError, ValueError, TypeError, KeyError, AttributeError):
             continue  # RFC 7517 section 5: ignore keys of unknown types

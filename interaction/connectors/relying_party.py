@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,11 +21,13 @@ from interaction.connectors import provider_keys
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.providers import oauth
 from interaction.connectors.providers.base import Config, Endpoints, SocialProvider, TokenResponse
+from interaction.connectors.tenant_cache import TenantCache
 from interaction.connectors.time_window import get_time_window
 
 _SKEW_SECONDS: Final = 60
 _CACHE_SECONDS: Final = 300
 _LONGEST_TOKEN: Final = 65_536
+_cache: Final = TenantCache[tuple[str, tuple[tuple[str, Any], ...]], Endpoints]()
 _CLIENT_ERRORS: Final = range(400, 500)
 _REASONS: Final = {
     "iss": Reason.ISSUER,
@@ -54,14 +55,8 @@ def get_endpoints(provider: SocialProvider, config: Config) -> Endpoints:
     """
     destinations = tuple((field.name, config[field.name]) for field in provider.fields if field.destination)
     window = get_time_window(_CACHE_SECONDS)
-    return _endpoints(provider, destinations, window)  # type: ignore[arg-type]  # hashable by identity
-
-
-@lru_cache(maxsize=256)
-def _endpoints(
-    provider: SocialProvider, destinations: tuple[tuple[str, Any], ...], window: tuple[int, int]
-) -> Endpoints:
-    return provider.endpoints(dict(destinations))
+    key = (provider.connector_id, destinations)
+    return _cache.get(key, window, lambda: provider.endpoints(dict(destinations)))
 
 
 def authorization_url(

@@ -38,7 +38,8 @@ from interaction.verification.models import Purpose
 
 _STYLE: Final = re.compile(r"""\bstyle=(["'])(.*?)\1""", re.DOTALL)
 _DOCTYPE: Final = re.compile(r"(?:\s*<!doctype[^>]*>)?", re.IGNORECASE)
-_SHEET: Final = re.compile(r"<style[^>]*>(.*?)</style>", re.DOTALL | re.IGNORECASE)
+# A style element without an end lasts until the end of the text, so no text is read twice.
+_SHEET: Final = re.compile(r"<style[^>]{0,256}>(.*?)(?:</style>|\Z)", re.DOTALL | re.IGNORECASE)
 _EXAMPLES: Final = {Kind.EMAIL: "ana@example.com", Kind.PHONE: "+15555550123"}
 _STEPS: Final = {
     Purpose.SIGN_IN: "pages:sign-in-code",

@@ -26,7 +26,9 @@ _COLUMNS: Final = (
     ),
     *("createdAt", "lastSignedInAt", "phoneNumber", "disabled", "customAttributes"),
 )
-_PARAMETER: Final = re.compile(r'"?(\w+)"?\s*:\s*"?([A-Za-z0-9+/=_-]+)')
+_MAX_PARAMETERS: Final = 8 * 1024  # bytes
+# Names and values are bounded, so the time is proportional to the length of the text.
+_PARAMETER: Final = re.compile(r'\b(\w{1,40})"?\s*:\s*"?([A-Za-z0-9+/=_-]{1,512})(?![A-Za-z0-9+/=_-])')
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,16 @@ def parameters(path: ImportFile) -> Parameters:
     """Return the password hash parameters in a file: the text that the Firebase console shows, or JSON.
 
     Raises:
-        Unreadable: a parameter is missing or invalid, or the algorithm is not SCRYPT.
+        Unreadable: the file is larger than 8 KiB, a parameter is missing or invalid, or the algorithm is not
+            SCRYPT.
 
     """
-    entries = dict(_PARAMETER.findall(files.content(path).decode(errors="replace")))
+    with path.open("rb") as file:
+        content = file.read(_MAX_PARAMETERS + 1)
+    if len(content) > _MAX_PARAMETERS:
+        rule = fill(gettext_noop("must have at most %(count)s KiB"), count=_MAX_PARAMETERS // 1024)
+        raise Unreadable(fill("%(file)s: %(rule)s", file=path.name, rule=rule))
+    entries = dict(_PARAMETER.findall(content.decode(errors="replace")))
     try:
         if entries.get("algorithm", "SCRYPT") != "SCRYPT":
             raise Unreadable(

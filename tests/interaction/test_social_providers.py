@@ -23,8 +23,8 @@ DIRECTORY = "72f988bf-86f1-41af-91ab-2d7cd011db47"
 @pytest.fixture(autouse=True)
 def forgetful():
     """Nothing is remembered of the provider of another test."""
-    relying_party._endpoints.cache_clear()
-    provider_keys._fetch_keys.cache_clear()
+    relying_party._cache.clear()
+    provider_keys._cache.clear()
 
 
 @pytest.fixture

@@ -112,6 +112,7 @@ class TestCheck:
             (THREE, "users.csv", {"source": "a\0b"}, "source", "Null"),
             (THREE, "users.csv", {"password_file": b"x"}, "password_file", "Auth0 and Firebase only"),
             (THREE, "x.csv", {"format": "firebase", "password_file": b"x"}, "password_file", "rounds"),
+            (THREE, "x.csv", {"format": "firebase", "password_file": b"a" * 9000}, "password_file", "8 KiB"),
             (b"id,username\n" + b"1,a\n" * 2001, "users.csv", {}, "file", "more than 2,000"),
             (b"id\n" + b"x" * 1_000_001, "users.csv", {}, "file", "at most 1 MB"),
         ],

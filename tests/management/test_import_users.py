@@ -403,6 +403,8 @@ def test_a_hash_that_cannot_be_taken_is_refused_unless_told_otherwise(acme, tmp_
           "--firebase-parameters", "/dev/null"), "no file"),
         (("firebase-users.csv", "--tenant", "default", "--format", "firebase", "--dry-run",
           "--firebase-parameters", str(SAMPLES / "users.csv")), "base64_signer_key"),
+        (("firebase-users.csv", "--tenant", "default", "--format", "firebase", "--dry-run",
+          "--firebase-parameters", __file__), "test_import_users.py: must have at most 8 KiB"),
     ],
 )  # fmt: skip
 def test_what_it_is_told_is_looked_at_first(database, arguments, message):

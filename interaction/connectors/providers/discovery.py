@@ -7,6 +7,7 @@ from django.utils.translation import gettext_noop
 from identity.core.refusal_texts import fill
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.outbound import web
+from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Endpoints
 
 _BASIC, _POST = "client_secret_basic", "client_secret_post"
@@ -51,12 +52,8 @@ def _address(document: dict[str, Any], name: str) -> str:
     value = document.get(name)
     if not isinstance(value, str):
         raise ProviderError(fill(gettext_noop("the discovery document has no %(name)s"), name=name))
-    try:
-        web.parse(value)
-    except ProviderError:
-        raise ProviderError(
-            fill(gettext_noop("the discovery document has an invalid %(name)s"), name=name)
-        ) from None
+    if rules.https_url(value) is not None:
+        raise ProviderError(fill(gettext_noop("the discovery document has an invalid %(name)s"), name=name))
     return value
 
 

@@ -28,8 +28,8 @@ from tests.support.social_pages import EXPIRED, NOT_BELIEVED, entry, only_user, 
 
 @pytest.fixture
 def server(web_provider: WebProvider, monkeypatch: pytest.MonkeyPatch) -> AppleServer:
-    relying_party._endpoints.cache_clear()
-    provider_keys._fetch_keys.cache_clear()
+    relying_party._cache.clear()
+    provider_keys._cache.clear()
     monkeypatch.setattr(apple, "ISSUER", web_provider.address)
     return AppleServer(web_provider)
 

@@ -80,7 +80,7 @@ class WeChatServer:
 
 @pytest.fixture
 def server(web_provider: WebProvider, monkeypatch: pytest.MonkeyPatch) -> WeChatServer:
-    relying_party._endpoints.cache_clear()
+    relying_party._cache.clear()
     monkeypatch.setattr(wechat, "PLATFORM", web_provider.address)
     monkeypatch.setattr(wechat, "API", web_provider.address)
     return WeChatServer(web_provider)

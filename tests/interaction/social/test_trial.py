@@ -15,6 +15,7 @@ from interaction.social.models import SocialAttempt, SocialIdentity
 from tests.support import openid
 from tests.support.cast import query_of
 from tests.support.operators import Operator, administrator
+from tests.support.providers import answer
 from tests.support.social import allow, away, back, connect, is_in, share_callback, with_proven_email
 
 SITE = "/admin/connectors/connector"
@@ -204,6 +205,19 @@ def test_it_says_why_a_sign_in_failed(acme, operator, connector, provider):
         ("declined", None),
         ("provider_failed", "code_refused"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("key_set", "problem"),
+    [
+        ({"keys": [], "more": "x" * 65_536}, "must have at most 64 KiB"),
+        ({"keys": [{}] * 51}, "keys: at most 50"),
+    ],
+)
+def test_it_says_that_a_key_set_is_too_large(operator, connector, provider, key_set, problem):
+    provider.web.answers["/jwks"] = answer(200, key_set)
+
+    assert problem in try_it(operator, connector, provider)
 
 
 def test_a_provider_that_cannot_be_reached_is_named_at_once(acme, operator, connector, provider):

@@ -180,7 +180,7 @@ def use(provider: Any, config: dict[str, Any]) -> None:
     elif isinstance(provider, CaptchaProvider):
         provider.test_secret(whole)
     else:
-        relying_party._endpoints.cache_clear()
+        relying_party._cache.clear()
         provider.test(whole, "https://us.example/social/callback/1")
         endpoints = relying_party.get_endpoints(provider, whole)
         provider.profile(whole, endpoints, TokenResponse("x", {}))
@@ -214,18 +214,13 @@ def test_no_configured_address_leads_into_our_network(provider, field, listener)
     assert listener.connections == 0
 
 
-def _keys(url: str) -> None:
-    provider_keys._fetch_keys.cache_clear()
-    provider_keys._fetch_keys(url, (1, 1))
-
-
 FETCHED: dict[str, Callable[[str], Any]] = {
     "token": lambda url: oauth.exchange(
         Endpoints(authorization="", token=url), {"client_id": "x", "client_secret": "y"}, code="c",
         verifier="v", redirect_uri="https://us.example/",
     ),
     "userinfo": lambda url: oauth.get_with_token(url, "token"),
-    "jwks": _keys,
+    "jwks": provider_keys._fetch_keys,
 }  # fmt: skip
 
 
