@@ -73,6 +73,9 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
     second_step_since = models.DateTimeField(null=True, editable=False)
     sealed_totp_secret = models.CharField(max_length=256, blank=True, editable=False)
     totp_step = models.BigIntegerField(default=0, editable=False)
+    # Incremented when the second step is set up or removed and when ``is_superuser`` or ``role`` changes. So
+    # sessions, tokens and links from before a change stay ended when the change is undone.
+    epoch = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     # The IANA name of the zone of the times on the operators' site; empty for UTC.
     time_zone = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     # The language of the operators' site and of mails, as in LANGUAGES; empty for that of the browser.
@@ -108,9 +111,13 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
 
     @property
     def proofs(self) -> str:
-        """The credentials that sessions and tokens depend on. A change ends the sessions and tokens."""
-        since = self.second_step_since
-        return f"{self.password} {since.timestamp()}" if since else self.password
+        """The credentials and the epoch that sessions and tokens depend on. A change ends both."""
+        parts = [self.password]
+        if self.second_step_since:
+            parts.append(str(self.second_step_since.timestamp()))
+        if self.epoch:  # 0.4.0 has no epoch, so its sessions and tokens continue until the first change
+            parts.append(f"epoch {self.epoch}")
+        return " ".join(parts)
 
     @property
     def has_proven_email(self) -> bool:

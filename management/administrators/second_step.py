@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
@@ -207,7 +208,9 @@ def _remove(administrator: Administrator) -> None:
 def _save(administrator: Administrator, since: Any, sealed: str, step: int) -> None:
     administrator.second_step_since, administrator.sealed_totp_secret = since, sealed
     administrator.totp_step = step
-    administrator.save(update_fields=["second_step_since", "sealed_totp_secret", "totp_step"])
+    epoch, administrator.epoch = administrator.epoch, F("epoch") + 1
+    administrator.save(update_fields=["second_step_since", "sealed_totp_secret", "totp_step", "epoch"])
+    administrator.epoch = epoch + 1  # exact if the row is locked, as for the own second step
 
 
 def _new_codes(administrator: Administrator) -> list[str]:

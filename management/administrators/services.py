@@ -3,26 +3,19 @@
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
 from identity.core import audit_facts, records
-from identity.core.errors import Invalid, ServiceError
+from identity.core.errors import Invalid
 from identity.core.refusal_texts import fill
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import passkeys, proof, session_check, single_sign_on
+from management.administrators import passkeys, proof, rights, session_check, single_sign_on
 from management.administrators.models import Administrator, Role
-
-
-class LastSuperuser(ServiceError):
-    """The change would leave no administrator of every tenant."""
-
-    reason = "last_superuser"
-    message = gettext_noop("the last administrator of every tenant can be neither deleted nor demoted")
 
 
 def create(  # noqa: PLR0913 - one parameter for each field
@@ -98,7 +91,7 @@ def change(
     expected: frozenset[int] | None = None,
     by: Administrator | None = None,
 ) -> None:
-    """Change an administrator. A new password ends earlier tokens.
+    """Change an administrator. A new password, another role or another ``is_superuser`` ends earlier tokens.
 
     If another administrator sets the password, an account of the provider is unlinked and passkeys are
     removed, as after a recovery.
@@ -108,7 +101,7 @@ def change(
 
     Raises:
         Invalid: a slug is unknown, or a field breaks a rule.
-        LastSuperuser: the change would leave no administrator of every tenant.
+        rights.LastSuperuser: the change would leave no administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
         session_check.SessionEnded: the own credentials or rights have changed since the request began, so a
             recovered password stays.
@@ -117,19 +110,11 @@ def change(
     """
     own_proof = {name: fields[name] for name in ("current_password", "current_code") if name in fields}
     fields = {name: value for name, value in fields.items() if name not in own_proof}
-    if by is not None and ("password" in fields or _changes_rights(administrator, fields)):
+    if by is not None and ("password" in fields or rights.are_changed(administrator, fields)):
         proof.check(
             by, password=own_proof.get("current_password", ""), code=own_proof.get("current_code", "")
         )
-    columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
-    if "email" in fields:
-        columns["email"] = identifiers.clean_email(fields["email"]) if fields["email"] else ""
-        if columns["email"] != administrator.email:
-            columns["proven_email"] = None  # also if the earlier email is set again later
-    if "phone" in fields:
-        columns["phone"] = identifiers.clean_phone(fields["phone"]) if fields["phone"] else ""
-    if "password" in fields:
-        columns["password"] = passwords.hash_password(clean_password(fields["password"]))
+    columns = _build_columns(administrator, fields)
     managed = find_tenants(fields["tenants"]) if "tenants" in fields else None
     is_own = by is None or by.pk == administrator.pk
     with transaction.atomic():
@@ -138,10 +123,12 @@ def change(
             or columns.get("role", Role.ADMINISTRATOR) != Role.ADMINISTRATOR
         )
         if administrator.manages_everything and loses_rights:
-            _check_another_superuser(administrator)
+            rights.check_another_superuser(administrator)
         if "password" in columns and is_own:
             session_check.lock(by or administrator)
         before = {name: getattr(administrator, name) for name in columns}
+        if any(columns[name] != before[name] for name in rights.COLUMNS if name in columns):
+            columns["epoch"] = F("epoch") + 1
         changes_tenants = managed is not None and set(administrator.tenants.all()) != set(managed)
         records.change(
             administrator,
@@ -159,13 +146,23 @@ def change(
             passkeys.remove_without_notice(administrator)
 
 
-def _changes_rights(administrator: Administrator, fields: dict[str, Any]) -> bool:
-    """Return whether these fields change what the administrator may do."""
-    rights = {"is_superuser": administrator.is_superuser, "role": administrator.role}
-    if any(fields.get(name, now) != now for name, now in rights.items()):
-        return True
-    slugs = administrator.tenants.values_list("slug", flat=True)
-    return "tenants" in fields and set(fields["tenants"]) != set(slugs)
+def _build_columns(administrator: Administrator, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the new values of the columns that these fields change.
+
+    Raises:
+        Invalid: a field breaks a rule.
+
+    """
+    columns: dict[str, Any] = {name: fields[name] for name in rights.COLUMNS if name in fields}
+    if "email" in fields:
+        columns["email"] = identifiers.clean_email(fields["email"]) if fields["email"] else ""
+        if columns["email"] != administrator.email:
+            columns["proven_email"] = None  # also if the earlier email is set again later
+    if "phone" in fields:
+        columns["phone"] = identifiers.clean_phone(fields["phone"]) if fields["phone"] else ""
+    if "password" in fields:
+        columns["password"] = passwords.hash_password(clean_password(fields["password"]))
+    return columns
 
 
 def _change_facts(
@@ -187,30 +184,18 @@ def remove(administrator: Administrator, *, expected: frozenset[int] | None = No
     """Delete an administrator. Tokens and sessions of the administrator end at once.
 
     Raises:
-        LastSuperuser: there is no other administrator of every tenant.
+        rights.LastSuperuser: there is no other administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
 
     """
     if administrator.manages_everything:
-        _check_another_superuser(administrator)
+        rights.check_another_superuser(administrator)
     records.remove(
         administrator,
         event=Event.ADMINISTRATOR_DELETE,
         expected=expected,
         username=administrator.username,
     )
-
-
-def _check_another_superuser(administrator: Administrator) -> None:
-    """Lock all superusers and check that another one remains, so that two cannot demote each other.
-
-    Raises:
-        LastSuperuser: there is no other superuser.
-
-    """
-    superusers = list(Administrator.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
-    if not [other for other in superusers if other.manages_everything and other.pk != administrator.pk]:
-        raise LastSuperuser
 
 
 def with_tenants(queryset: QuerySet[Any], *columns: str) -> list[dict[str, Any]]:

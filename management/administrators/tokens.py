@@ -40,7 +40,7 @@ def issue(administrator: Administrator) -> str:
         "sub": str(administrator.pk),
         "iat": now,
         "exp": now + settings.ADMINISTRATOR_TOKEN_SECONDS,
-        # A new password or second step ends earlier tokens.
+        # A new password or second step ends earlier tokens, and so do other rights.
         "pwd": _fingerprint(administrator, kid),
     }
     token = JWS(orjson.dumps(claims))

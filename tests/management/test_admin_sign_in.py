@@ -16,6 +16,7 @@ from audit.models import Entry
 from identity.core import tenancy
 from identity.limits import rules
 from identity.limits.rules import Lock
+from management.administrators import rights
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
 from tests.support import cast, management, operators
@@ -188,7 +189,7 @@ class TestRoles:
 
         with transaction.atomic():
             Administrator.objects.exclude(pk=who.pk).update(role="auditor")
-            with pytest.raises(administrators.LastSuperuser), tenancy.using(tenancy.DEFAULT):
+            with pytest.raises(rights.LastSuperuser), tenancy.using(tenancy.DEFAULT):
                 administrators.change(who, {"role": "support"})
             transaction.set_rollback(True)
 
