@@ -80,7 +80,7 @@ def _is_linked(administrator: Administrator) -> bool:
 
 
 def _remove(submission: Submission) -> str:
-    services.remove(submission.row, expected=submission.expected)
+    services.remove(submission.row, expected=submission.expected, by=submission.by)
     return gettext("The administrator is deleted.")
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from audit import log
@@ -103,32 +103,28 @@ def change(
         Invalid: a slug is unknown, or a field breaks a rule.
         rights.LastSuperuser: the change would leave no administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
-        session_check.SessionEnded: the own credentials or rights have changed since the request began, so a
-            recovered password stays.
+        session_check.SessionEnded: the credentials or rights of who makes the change have changed since the
+            request began, so a recovered password and a demotion stay.
         proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
 
     """
     own_proof = {name: fields[name] for name in ("current_password", "current_code") if name in fields}
     fields = {name: value for name, value in fields.items() if name not in own_proof}
+    is_proven = by is None
     if by is not None and ("password" in fields or rights.are_changed(administrator, fields)):
         proof.check(
             by, password=own_proof.get("current_password", ""), code=own_proof.get("current_code", "")
         )
+        is_proven = True
     columns = _build_columns(administrator, fields)
     managed = find_tenants(fields["tenants"]) if "tenants" in fields else None
     is_own = by is None or by.pk == administrator.pk
     with transaction.atomic():
-        loses_rights = (
-            columns.get("is_superuser") is False
-            or columns.get("role", Role.ADMINISTRATOR) != Role.ADMINISTRATOR
-        )
-        if administrator.manages_everything and loses_rights:
-            rights.check_another_superuser(administrator)
-        if "password" in columns and is_own:
-            session_check.lock(by or administrator)
+        if rights.are_named(fields) or (by is not None and "password" in fields):
+            columns |= rights.lock_for_change(administrator, fields, by=by, is_proven=is_proven)
+        elif "password" in fields:
+            session_check.lock(administrator)
         before = {name: getattr(administrator, name) for name in columns}
-        if any(columns[name] != before[name] for name in rights.COLUMNS if name in columns):
-            columns["epoch"] = F("epoch") + 1
         changes_tenants = managed is not None and set(administrator.tenants.all()) != set(managed)
         records.change(
             administrator,
@@ -180,16 +176,23 @@ def _change_facts(
 
 
 @transaction.atomic
-def remove(administrator: Administrator, *, expected: frozenset[int] | None = None) -> None:
+def remove(
+    administrator: Administrator,
+    *,
+    expected: frozenset[int] | None = None,
+    by: Administrator | None = None,
+) -> None:
     """Delete an administrator. Tokens and sessions of the administrator end at once.
 
     Raises:
         rights.LastSuperuser: there is no other administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
+        session_check.SessionEnded: the administrator manages everything, and the credentials or rights of
+            ``by`` have changed since the request began.
 
     """
-    if administrator.manages_everything:
-        rights.check_another_superuser(administrator)
+    if administrator.manages_everything and not rights.lock(administrator, by=by):
+        raise rights.LastSuperuser
     records.remove(
         administrator,
         event=Event.ADMINISTRATOR_DELETE,

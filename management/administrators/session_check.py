@@ -1,4 +1,4 @@
-"""The check that an administrator's session has not ended while a change of the own account was verified."""
+"""The check that an administrator's session has not ended while a change was verified."""
 
 from django.utils.crypto import constant_time_compare
 
@@ -21,7 +21,16 @@ def lock(administrator: Administrator) -> None:
         SessionEnded: the administrator's credentials or rights have changed since.
 
     """
-    current = Administrator.objects.select_for_update().filter(pk=administrator.pk).first()
+    compare(administrator, Administrator.objects.select_for_update().filter(pk=administrator.pk).first())
+
+
+def compare(administrator: Administrator, current: Administrator | None) -> None:
+    """Check that the session has not ended. ``current`` is the locked row, or None if it was deleted.
+
+    Raises:
+        SessionEnded: the administrator's credentials or rights have changed since the request began.
+
+    """
     known = administrator.get_session_auth_hash()
     if current is None or not constant_time_compare(current.get_session_auth_hash(), known):
         raise SessionEnded

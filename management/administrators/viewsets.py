@@ -54,7 +54,7 @@ class AdministratorViewSet(_WithTenants, CrudViewSet):
 
     def perform_destroy(self, row: Administrator, expected: frozenset[int] | None) -> None:
         """Delete an administrator."""
-        services.remove(row, expected=expected)
+        services.remove(row, expected=expected, by=cast("Administrator", self.request.user))
 
 
 class InvitationViewSet(_WithTenants):
