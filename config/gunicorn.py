@@ -17,7 +17,7 @@ gc.disable()
 bind = f"{settings.HOST}:{settings.PORT}"
 workers = settings.WEB_CONCURRENCY
 threads = settings.THREADS
-worker_class = "config.worker.Worker"
+worker_class = "config.server.worker.Worker"
 asgi_loop = "uvloop"
 wsgi_app = "config.wsgi:application"
 # No header may set SCRIPT_NAME or PATH_INFO, because they select the tenant.

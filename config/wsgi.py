@@ -9,8 +9,8 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpRequest
 from django.urls import ResolverMatch, get_resolver
 
-from config import chunked_bodies, content_types
-from config.wsgi_requests import FAILURE, Failure
+from config.server import chunked_bodies, content_types
+from config.server.wsgi_requests import FAILURE, Failure
 from identity.users import hashing_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -36,7 +36,7 @@ class Handler(WSGIHandler):
 
 
 django.setup(set_prefix=False)
-from config import documents, surfaces  # noqa: E402 - they need the apps
+from config.server import documents, surfaces  # noqa: E402 - they need the apps
 
 _django = Handler()
 get_resolver().url_patterns  # noqa: B018 - loads all views before the fork, so workers share their memory

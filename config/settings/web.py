@@ -19,11 +19,11 @@ MIDDLEWARE = [
     "management.observability.tracing.TracingMiddleware",
     "management.observability.middleware.MeasuringMiddleware",
     "config.headers.SecurityHeadersMiddleware",
-    "config.load_shedding.LoadSheddingMiddleware",
+    "config.server.load_shedding.LoadSheddingMiddleware",
     "config.static_files.StaticFilesMiddleware",
     "identity.tenants.middleware.TenantMiddleware",
     "config.wrong_method.WrongMethodMiddleware",
-    "config.body_limits.BodyLimitMiddleware",
+    "config.server.body_limits.BodyLimitMiddleware",
     "interaction.pages.language.LanguageMiddleware",
     "identity.http.origin_check.OriginCheckMiddleware",
     # For the operators' site, below /admin only.

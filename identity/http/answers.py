@@ -1,4 +1,4 @@
-"""A response that is made without Django's handler: see ``config.surfaces``."""
+"""A response that is made without Django's handler: see ``config.server.surfaces``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

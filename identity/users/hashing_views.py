@@ -9,7 +9,7 @@ _MARK: Final = "hashes_a_password"
 
 
 def hashes_password(*, field: str = "") -> Callable[[V], V]:
-    """Mark a view whose POST requests hash a password, for ``config.load_shedding``.
+    """Mark a view whose POST requests hash a password, for ``config.server.load_shedding``.
 
     With ``field`` only requests that have this field hash a password. Views with several steps need it.
     """

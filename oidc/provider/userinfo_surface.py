@@ -1,4 +1,4 @@
-"""Userinfo before Django's handler (see ``config.surfaces``).
+"""Userinfo before Django's handler (see ``config.server.surfaces``).
 
 ``serve`` answers most requests, with the function that the view calls too. The view answers all others, and
 makes every refusal.

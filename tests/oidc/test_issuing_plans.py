@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from audit.metrics import ENTRIES
 from audit.models import Entry
-from config import surfaces
+from config.server import surfaces
 from identity.core import assignments
 from identity.resources import services as resources
 from identity.resources.models import Scope

@@ -9,7 +9,7 @@ from django.test import override_settings
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Entry
-from config import surfaces
+from config.server import surfaces
 from identity.tenants.middleware import get_cached
 from oidc.applications import services as applications
 from oidc.provider import userinfo_surface

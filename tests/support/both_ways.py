@@ -1,6 +1,6 @@
 """Requests that are sent twice: to the server of the tests, and to one where Django's handler serves all.
 
-What a surface answers (``config.surfaces``) must not differ from what the view of its route answers.
+What a surface answers (``config.server.surfaces``) must not differ from what the view of its route answers.
 """
 
 from collections.abc import Iterator

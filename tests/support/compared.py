@@ -22,7 +22,8 @@ import orjson
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
 from audit.models import Entry
-from config import content_types, wsgi
+from config import wsgi
+from config.server import content_types
 from identity.core import tenancy
 from oidc.grants.models import RefreshFamily
 from oidc.keys import usage
@@ -37,7 +38,8 @@ _FAMILY: Final = re.compile(rb"refresh_token=([0-9a-f-]{36})\.")
 # Of tokens and entries: what differs in each answer, or follows from what does.
 _FRESH: Final = ("iat", "exp", "jti", "at_hash", "epoch_hash")
 _FRESH_FACTS: Final = ("access_token_exp", "id_token_exp")
-_surfaces: Final[Any] = import_module("config.surfaces")  # config.wsgi has prepared the apps that it needs
+# ``config.wsgi`` has prepared the apps that it needs.
+_surfaces: Final[Any] = import_module("config.server.surfaces")
 _local: Final = threading.local()
 Environ = dict[str, Any]
 Served = tuple[str, list[tuple[str, str]], bytes]

@@ -98,8 +98,8 @@ def _note_route(environ: dict[str, Any]) -> Any:
     return answer
 
 
-_surfaces: Any = import_module("config.surfaces")  # config.wsgi has prepared the apps that it needs
-_documents: Any = import_module("config.documents")
+_surfaces: Any = import_module("config.server.surfaces")  # config.wsgi has prepared the apps that it needs
+_documents: Any = import_module("config.server.documents")
 _read, _documents.read = _documents.read, _read_counted
 _serve, _surfaces.serve = _surfaces.serve, _note_route
 _surfaces.find_for_batch = lambda _: None  # each request is counted

@@ -13,7 +13,7 @@ from config.wsgi import application
 
 __all__ = ["application"]
 
-_documents: Any = import_module("config.documents")  # config.wsgi has prepared the apps that it needs
+_documents: Any = import_module("config.server.documents")  # config.wsgi has prepared the apps that it needs
 _read = _documents.read
 
 

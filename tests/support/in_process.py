@@ -11,7 +11,7 @@ from typing import Any, Self
 import httpx
 from django.core.handlers.wsgi import WSGIHandler
 
-from config import surfaces
+from config.server import surfaces
 from tests.support.cast import Browser, World
 
 

@@ -10,7 +10,7 @@ from hypothesis import settings as fuzzing
 from hypothesis import strategies as st
 from rest_framework.exceptions import ParseError
 
-from config.body_limits import WITHOUT_TOKEN
+from config.server.body_limits import WITHOUT_TOKEN
 from management.api.parsers import StrictJSONParser
 from tests.support import chunked
 from tests.support.cast import PASSWORD, default_world

@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from gunicorn.asgi.parser import CallbackRequest, PythonProtocol
 
-from config.wsgi_requests import FAILURE, Failure
+from config.server.wsgi_requests import FAILURE, Failure
 from identity.core import tenancy
 from identity.tenants import middleware as tenants
 from identity.tenants import services as tenant_services
@@ -28,9 +28,9 @@ from oidc.settings import services as oidc_settings
 from tests.support import factors, second, wire
 from tests.support.independent import kids
 
-documents = import_module("config.documents")
-responses = import_module("config.document_responses")
-raw_responses = import_module("config.raw_responses")
+documents = import_module("config.server.documents")
+responses = import_module("config.server.document_responses")
+raw_responses = import_module("config.server.raw_responses")
 
 JWKS = "/.well-known/jwks.json"
 DISCOVERY = "/.well-known/openid-configuration"

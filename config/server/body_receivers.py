@@ -5,7 +5,7 @@ from typing import Final
 
 from gunicorn.asgi.protocol import BodyReceiver
 
-from config.wsgi_requests import Message
+from config.server.wsgi_requests import Message
 
 MOST_WAITING: Final = 65_536  # bytes of a body that no thread has read yet
 _JOINED: Final = 1_024  # bytes up to which parts are joined, because each object takes memory, too

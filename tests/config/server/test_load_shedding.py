@@ -10,7 +10,8 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config import errors, load_shedding
+from config import errors
+from config.server import load_shedding
 from identity.http.error_page import error_page
 from identity.users import passwords
 from tests.config.test_errors import has_shape

@@ -9,8 +9,8 @@ from unittest.mock import Mock
 import pytest
 from gunicorn.config import Config
 
-from config import wsgi_requests
-from config.connection import Connection
+from config.server import wsgi_requests
+from config.server.connection import Connection
 
 HEAD = b"POST /sign-in HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

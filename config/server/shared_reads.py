@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, Final, Generic, TypeVar
 
-from config.wsgi_requests import Failure
+from config.server.wsgi_requests import Failure
 
 T = TypeVar("T")
 Key = tuple[Any, ...]

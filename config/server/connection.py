@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, Final
 from gunicorn.asgi.parser import LimitRequestHeaders
 from gunicorn.asgi.protocol import ASGIProtocol
 
-from config import body_receivers, wsgi_requests
-from config.wsgi_requests import Message, Receive, Send
+from config.server import body_receivers, wsgi_requests
+from config.server.wsgi_requests import Message, Receive, Send
 
 _CLOSE_SECONDS: Final = 2.0  # for the client to close its side
 _CLOSE_BYTES: Final = 65_536  # that the client may still send meanwhile

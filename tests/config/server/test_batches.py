@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from config import batches as module
-from config.batches import Batches
+from config.server import batches as module
+from config.server.batches import Batches
 from identity.http.answers import Answer
 
 

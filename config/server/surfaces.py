@@ -18,7 +18,7 @@ from django.db import close_old_connections
 from django.urls import reverse
 
 from config import headers
-from config.wsgi_requests import FAILURE, Failure, is_arriving
+from config.server.wsgi_requests import FAILURE, Failure, is_arriving
 from database import ids, together
 from database.together import Task, Work
 from identity.core import tenancy

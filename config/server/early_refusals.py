@@ -1,7 +1,7 @@
 """Early refusals: the worker's loop refuses requests without a hashing place, before they need a thread.
 
-The response is that of ``config.load_shedding``, with the same middleware around it. Threads refuse the rest:
-requests with large bodies, and all requests while they are logged (``LOG_REQUESTS``) or traced.
+The response is that of ``config.server.load_shedding``, with the same middleware around it. Threads refuse
+the rest: requests with large bodies, and all requests while they are logged (``LOG_REQUESTS``) or traced.
 """
 
 from collections.abc import Callable
@@ -15,15 +15,15 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
-from config import chunked_bodies, content_types, load_shedding
-from config.wsgi_requests import is_arriving
-from config.wsgi_responses import Whole, build
+from config.server import chunked_bodies, content_types, load_shedding
+from config.server.wsgi_requests import is_arriving
+from config.server.wsgi_responses import Whole, build
 from identity.http.answers import Answer
 from identity.tenants.middleware import split_prefix
 from identity.users import passwords
 from identity.users.passwords import Place
 
-_SHEDDING: Final = "config.load_shedding.LoadSheddingMiddleware"
+_SHEDDING: Final = "config.server.load_shedding.LoadSheddingMiddleware"
 
 
 def admit(environ: dict[str, Any]) -> Whole | Place | None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from config.shared_reads import SharedReads
-from config.wsgi_requests import Failure
+from config.server.shared_reads import SharedReads
+from config.server.wsgi_requests import Failure
 
 WAITING = 5  # requests that arrive during a read
 SECONDS = 20

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from gunicorn.workers.gasgi import ASGIWorker
 
-from config.batches import Batches
-from config.connection import Connection
-from config.shared_reads import Finish, Key, SharedReads
-from config.wsgi_requests import Send
-from config.wsgi_responses import Stream, Whole, call
+from config.server.batches import Batches
+from config.server.connection import Connection
+from config.server.shared_reads import Finish, Key, SharedReads
+from config.server.wsgi_requests import Send
+from config.server.wsgi_responses import Stream, Whole, call
 from identity.http.answers import Answer
 
 _RETRY_SECONDS: Final = 1.0  # to wait before accepting again, if there was no free file descriptor
@@ -49,9 +49,9 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
     async def _serve(self) -> None:
         """Serve until the worker is told to stop or gunicorn has ended."""
         # These modules need the apps, which the worker has loaded.
-        from config import documents, early_refusals, surfaces  # noqa: PLC0415
-        from config.document_connection import DocumentConnection  # noqa: PLC0415
-        from config.known_heads import KnownHeads  # noqa: PLC0415
+        from config.server import documents, early_refusals, surfaces  # noqa: PLC0415
+        from config.server.document_connection import DocumentConnection  # noqa: PLC0415
+        from config.server.known_heads import KnownHeads  # noqa: PLC0415
 
         self._admit = early_refusals.admit
         self._serve_together = surfaces.serve_together

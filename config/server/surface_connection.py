@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from config import raw_responses, surfaces
-from config.connection import Connection
+from config.server import raw_responses, surfaces
+from config.server.connection import Connection
 from identity.http.answers import Answer
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from config.documents import Wanted
+from config.server.documents import Wanted
 
 _MOST: Final = 512
 _MOST_BYTES: Final = 2_048

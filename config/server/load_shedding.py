@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch, URLResolver, get_resolver, resolve, set_script_prefix
 
 from config import errors
-from config.body_limits import fits
+from config.server.body_limits import fits
 from identity.tenants.middleware import split_prefix
 from identity.users import hashing_views, passwords
 from interaction.pages.language import LanguageMiddleware
@@ -29,7 +29,7 @@ class LoadSheddingMiddleware:
 
     Without a free place, the request is refused, before its tenant is looked up or a statement is run. An
     admitted request keeps its place to the end, so these requests never use more threads than there are
-    places. The loop of a worker refuses most of them earlier (``config.early_refusals``).
+    places. The loop of a worker refuses most of them earlier (``config.server.early_refusals``).
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

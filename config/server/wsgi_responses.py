@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from config.wsgi_requests import Message, Send
+from config.server.wsgi_requests import Message, Send
 from identity.http.answers import Answer
 
 _WHOLE: Final = 262_144  # bytes of a streamed response that are sent at once: the static files of pages

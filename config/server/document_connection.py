@@ -5,10 +5,10 @@ import time
 from functools import partial
 from typing import Any, NamedTuple
 
-from config import document_responses, documents
-from config.documents import Wanted
-from config.surface_connection import SurfaceConnection
-from config.wsgi_requests import Failure
+from config.server import document_responses, documents
+from config.server.documents import Wanted
+from config.server.surface_connection import SurfaceConnection
+from config.server.wsgi_requests import Failure
 from identity.core import tenancy
 from identity.http.answers import Answer
 
@@ -28,7 +28,7 @@ class DocumentConnection(SurfaceConnection):
 
     Clients send the same bytes again and again. While no request is being served and no part of one has
     arrived, equal bytes are parsed as equal requests. So bytes that were exactly one request for a document
-    are not parsed again: see ``config.known_heads``.
+    are not parsed again: see ``config.server.known_heads``.
     """
 
     def __init__(self, worker: Any) -> None:

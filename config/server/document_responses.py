@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from config import headers
-from config.documents import Wanted
+from config.server.documents import Wanted
 from database import ids
 from identity.http.answers import Answer
 from management.observability import metrics

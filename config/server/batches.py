@@ -17,7 +17,7 @@ _MOST: Final = 32  # requests in a batch
 _MOST_BATCHES: Final = 4  # of a route at once
 _PATIENCE: Final = 0.05  # seconds for which requests wait for a running batch
 
-Request = tuple[Any, Any]  # what ``config.surfaces.serve_together`` gets
+Request = tuple[Any, Any]  # what ``config.server.surfaces.serve_together`` gets
 Serve = Callable[[Sequence[Request]], list[Answer | None]]
 
 

@@ -18,10 +18,10 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from prometheus_client import REGISTRY
 
-from config import early_refusals
-from config.wsgi_responses import Whole, call
+from config.server import early_refusals
+from config.server.wsgi_responses import Whole, call
 from identity.users import passwords
-from tests.config.test_load_shedding import HASHING, as_form, as_json
+from tests.config.server.test_load_shedding import HASHING, as_form, as_json
 from tests.support import second
 from tests.support.cast import PASSWORD
 from tests.support.threads import at_once
@@ -39,7 +39,7 @@ def prefix(request, acme):
 
 
 def environ_of(path: str, *, chunked: bool = False, **sent: Any) -> dict[str, Any]:
-    """The environment of a request as ``config.wsgi_requests`` builds it."""
+    """The environment of a request as ``config.server.wsgi_requests`` builds it."""
     request = httpx.Request("POST", f"http://gatehouse.example{path}", **sent)
     body = request.read()
     environ = {

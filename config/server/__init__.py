@@ -1,0 +1,22 @@
+"""The HTTP server: a worker for gunicorn, and what answers a request before Django's handler.
+
+A worker process has one loop and a few threads. The loop accepts connections, parses and writes. It never
+waits for the database. Threads do all that may wait. A request goes this way:
+
+1. ``worker`` accepts the connection, as a ``DocumentConnection``. This class and its bases,
+   ``SurfaceConnection`` and ``Connection``, each serve the requests that they know, and leave the others to
+   the next base.
+2. ``connection`` parses the request and limits what a client can hold. ``body_receivers`` returns what has
+   arrived of the body.
+3. If the request is for a public document (``documents``), the loop answers it once a thread has read the
+   document. Requests share these reads (``shared_reads``). ``document_responses`` completes the answer. If
+   the worker has seen the same bytes before (``known_heads``), they are not even parsed.
+4. Otherwise ``wsgi_requests`` builds the environment, which is what WSGI applications get. If the request is
+   for a surface (``surfaces``), a thread serves it together with other requests of its route (``batches``).
+   ``raw_responses`` makes the bytes of the answers of steps 3 and 4.
+5. Otherwise ``early_refusals`` refuses the request if it needs a place for hashing a password and none is
+   free.
+6. Otherwise a thread calls the application of ``config.wsgi``. That tries the surface if no batch has, then
+   prepares the request (``content_types``, ``chunked_bodies``) and calls Django's handler. Two classes of its
+   middleware are here: ``load_shedding`` and ``body_limits``. ``wsgi_responses`` sends the response.
+"""
