@@ -55,8 +55,8 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
 
     def authenticate_client(self, request: Request, *_: object, **__: object) -> Literal[True]:
         """Authenticate the client, and set what oauthlib reads of it."""
-        request.stage = client = endpoint.authenticate_client(request.stage)
-        request.client = client.client.application
+        request.stage = authenticated = endpoint.authenticate_client(request.stage)
+        request.client = authenticated.application
         request.client_id = request.client.client_id
         return True
 

@@ -31,7 +31,7 @@ from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
 from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
-from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
+from oidc.provider.token.request import AuthenticatedRequest, FoundClient, Granted, TokenRequest
 
 PARAMETERS: Final = frozenset(("code", "redirect_uri", "code_verifier", "resource", "organization_id"))
 FLOW: Final = AuthorizationCodeGrant
@@ -49,42 +49,42 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     return FoundClient(client) if client else None
 
 
-def find_valid_code(client: AuthenticatedClient) -> AuthorizationCode:
+def find_valid_code(request: AuthenticatedRequest) -> AuthorizationCode:
     """Return the presented code. A code that was redeemed before is returned too; ``handle`` refuses it.
 
     Raises:
         InvalidGrant: the code was not issued to this client, or the code or its session has expired.
 
     """
-    return _find_valid_code(client).row
+    return _find_valid_code(request).row
 
 
-def _find_valid_code(client: AuthenticatedClient) -> FoundCode:
-    code = client.presented
+def _find_valid_code(request: AuthenticatedRequest) -> FoundCode:
+    code = request.presented
     if not isinstance(code, FoundCode) or not (code.is_live or code.row.consumed_at):
         raise InvalidGrant
     return code
 
 
-def get_challenge(client: AuthenticatedClient) -> str | None:
+def get_challenge(request: AuthenticatedRequest) -> str | None:
     """Return the challenge of the authorization request, or None if it had none."""
-    return find_valid_code(client).code_challenge or None
+    return find_valid_code(request).code_challenge or None
 
 
-def check_redirect_uri(client: AuthenticatedClient, redirect_uri: str) -> None:
+def check_redirect_uri(request: AuthenticatedRequest, redirect_uri: str) -> None:
     """Check that the URI is that of the authorization request (RFC 6749 section 4.1.3), and still registered.
 
     Raises:
         InvalidGrant: it is another URI, or no longer registered.
 
     """
-    application = client.client.application
-    is_same = redirect_uri == find_valid_code(client).redirect_uri
+    application = request.application
+    is_same = redirect_uri == find_valid_code(request).redirect_uri
     if not is_same or not redirect_uris.matches(redirect_uri, application.redirect_uris, application.type):
         raise InvalidGrant("Mismatching redirect URI.")
 
 
-def handle(client: AuthenticatedClient) -> Granted:
+def handle(request: AuthenticatedRequest) -> Granted:
     """Redeem the code, and create a refresh family if the application may refresh and got ``offline_access``.
 
     Raises:
@@ -95,16 +95,16 @@ def handle(client: AuthenticatedClient) -> Granted:
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
-    found = _find_valid_code(client)
+    found = _find_valid_code(request)
     code = found.row
-    if not _is_verifier_valid(client.request, code):
+    if not _is_verifier_valid(request.parsed, code):
         raise InvalidGrant("The code_verifier does not fit.")
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
     grant_access.check(code.user, code.application)
     target_demands.check_application(target_demands.get_strength(code.session), code.application)
-    consent = grant_consent.get_consent(client.client.application, code)
-    context = signing_key.reserve(_new_context(client, code, consent))
+    consent = grant_consent.get_consent(request.application, code)
+    context = signing_key.reserve(_new_context(request, code, consent))
     family = None
     if context.family_id is not None:
         family = families.new_family(
@@ -121,20 +121,20 @@ def handle(client: AuthenticatedClient) -> Granted:
         family=family,
         access_token_id=context.token_id,
         access_token_expires_at=context.expires_at,
-        entry=new_entry(client, context, user_id=code.user_id),
+        entry=new_entry(request, context, user_id=code.user_id),
     )
     if not is_redeemed:
         raise _revoke_for_reuse(code)
     return Granted(context, family)
 
 
-def _is_verifier_valid(request: TokenRequest, code: AuthorizationCode) -> bool:
+def _is_verifier_valid(parsed: TokenRequest, code: AuthorizationCode) -> bool:
     """Return whether a well-formed verifier was sent for a challenge, and none without a challenge.
 
     oauthlib has compared the two. RFC 9700 section 4.8.2: a verifier without a challenge means that an
     attacker removed the challenge from the authorization request.
     """
-    verifier = request.parameters.get("code_verifier")
+    verifier = parsed.parameters.get("code_verifier")
     if not code.code_challenge:
         return verifier is None
     return bool(_VERIFIER.fullmatch(verifier or ""))
@@ -150,32 +150,32 @@ def _revoke_for_reuse(code: AuthorizationCode) -> InvalidGrant:
 
 
 def _new_context(
-    client: AuthenticatedClient, code: AuthorizationCode, consent: GrantedConsent | None
+    request: AuthenticatedRequest, code: AuthorizationCode, consent: GrantedConsent | None
 ) -> GrantContext:
-    request, application = client.request, client.client.application
+    parsed, application = request.parsed, request.application
     granted = tuple(grant_consent.get_identity_scopes(code, consent))
     return GrantContext(
         application=application,
-        key_id=client.client.active_key_id,
-        id_token_key_id=client.client.id_token_key_id,
+        key_id=request.client.active_key_id,
+        id_token_key_id=request.client.id_token_key_id,
         has_old_profile=consent is not None and consent.has_old_profile,
         scopes=granted,
         target=target.resolve_for_user(
             code.user,
             code.scope.split(),
-            resource=request["resource"] or code.resource,
-            organization_id=request["organization_id"] or code.organization_id,
+            resource=parsed["resource"] or code.resource,
+            organization_id=parsed["organization_id"] or code.organization_id,
             consent=consent,
             strength=target_demands.get_strength(code.session),
         ),
         user=code.user,
         claims=claims_request.from_json(code.claims),
         sign_in=SignIn(code.session.pk, code.session.auth_time, code.session.amr, code.acr),
-        family_id=_new_family_id(client, granted),
+        family_id=_new_family_id(request, granted),
         nonce=code.nonce,
     )
 
 
-def _new_family_id(client: AuthenticatedClient, granted: tuple[str, ...]) -> UUID | None:
-    may_refresh = "refresh_token" in client.client.application.grant_types
+def _new_family_id(request: AuthenticatedRequest, granted: tuple[str, ...]) -> UUID | None:
+    may_refresh = "refresh_token" in request.application.grant_types
     return ids.new() if may_refresh and scopes.OFFLINE_ACCESS in granted else None

@@ -11,7 +11,7 @@ from oidc.provider.grant_context import GrantContext
 from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
 from oidc.provider.token.request import (
-    AuthenticatedClient,
+    AuthenticatedRequest,
     FoundClient,
     Granted,
     Repeatable,
@@ -29,7 +29,7 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     return FoundClient(client) if client else None
 
 
-def handle(client: AuthenticatedClient) -> Granted:
+def handle(request: AuthenticatedRequest) -> Granted:
     """Grant an application the scopes that its roles have now.
 
     Raises:
@@ -38,19 +38,19 @@ def handle(client: AuthenticatedClient) -> Granted:
         SigningKey.DoesNotExist: the signing key was deleted; nothing was granted.
 
     """
-    request = client.request
+    parsed = request.parsed
     context = GrantContext(
-        application=client.client.application,
-        key_id=client.client.active_key_id,
+        application=request.application,
+        key_id=request.client.active_key_id,
         scopes=(),
         target=application_target.resolve(
-            client.client,
-            request["scope"].split(),
-            resource=request["resource"],
-            organization_id=request["organization_id"],
+            request.client,
+            parsed["scope"].split(),
+            resource=parsed["resource"],
+            organization_id=parsed["organization_id"],
         ),
     )
     context = signing_key.reserve(context)
-    entry = new_entry(client, context)
+    entry = new_entry(request, context)
     log.write(entry)
-    return Granted(context, repeatable=Repeatable(client, entry))
+    return Granted(context, repeatable=Repeatable(request, entry))

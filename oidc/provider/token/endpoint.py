@@ -31,7 +31,7 @@ from oidc.provider.token import (
     refresh_token,
     repeated,
 )
-from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, TokenRequest
+from oidc.provider.token.request import AuthenticatedRequest, Grant, Granted, TokenRequest
 
 GRANTS: Final[Mapping[str, Grant]] = {
     "authorization_code": authorization_code,
@@ -77,8 +77,8 @@ def parse_request(http: HttpRequest) -> TokenRequest:
     return TokenRequest(grant_type, grant, sent, http.META.get("HTTP_AUTHORIZATION"))
 
 
-def authenticate_client(request: TokenRequest) -> AuthenticatedClient:
-    """Return the request with its authenticated client (RFC 6749 section 3.2.1).
+def authenticate_client(request: TokenRequest) -> AuthenticatedRequest:
+    """Return the request with its client, which is authenticated (RFC 6749 section 3.2.1).
 
     Raises:
         errors.InvalidClient: the client is unknown, or its credentials are wrong.
@@ -89,7 +89,7 @@ def authenticate_client(request: TokenRequest) -> AuthenticatedClient:
     found = request.grant.find_client(request, credentials.client_id)
     if found is None or not client_authentication.is_authentic(found.client, credentials):
         raise errors.InvalidClient(client_id=credentials.client_id)
-    return AuthenticatedClient(
+    return AuthenticatedRequest(
         request,
         found.client,
         found.presented,
@@ -97,18 +97,18 @@ def authenticate_client(request: TokenRequest) -> AuthenticatedClient:
     )
 
 
-def check_grant_type(client: AuthenticatedClient) -> None:
+def check_grant_type(request: AuthenticatedRequest) -> None:
     """Check that the client may use the grant type (RFC 6749 section 5.2).
 
     Raises:
         errors.UnauthorizedClient: the client may not use it.
 
     """
-    if client.request.grant_type not in client.client.application.grant_types:
+    if request.parsed.grant_type not in request.application.grant_types:
         raise errors.UnauthorizedClient
 
 
-def handle_grant(client: AuthenticatedClient) -> Granted:
+def handle_grant(request: AuthenticatedRequest) -> Granted:
     """Decide what is granted, and store it. The module of the grant does both.
 
     Raises:
@@ -116,7 +116,7 @@ def handle_grant(client: AuthenticatedClient) -> Granted:
         SigningKey.DoesNotExist: the signing key was deleted; nothing was granted.
 
     """
-    return client.request.grant.handle(client)
+    return request.parsed.grant.handle(request)
 
 
 def build_answer(granted: Granted) -> HttpResponse:

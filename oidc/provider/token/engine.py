@@ -8,11 +8,12 @@ from typing import Any, Final
 from django.db import IntegrityError
 from oauthlib.oauth2 import OAuth2Error
 
+from oidc.applications.models import Application
 from oidc.keys.models import SigningKey
 from oidc.provider import client_failures, oauthlib_errors
 from oidc.provider.errors import InvalidClient, InvalidGrant, OAuthError
 from oidc.provider.token.endpoint import GRANTS, handle_grant
-from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, Stage, TokenRequest
+from oidc.provider.token.request import AuthenticatedRequest, Grant, Granted, Stage, TokenRequest
 from oidc.provider.validator import OAuthRequest, Validator
 
 
@@ -81,20 +82,20 @@ def _record(error: OAuthError, request: TokenRequest, stage: Stage) -> None:
         limits.TooMany: there were too many failures.
 
     """
-    client = stage if isinstance(stage, AuthenticatedClient) else None
-    application = client.client.application if client else None
+    authenticated = stage if isinstance(stage, AuthenticatedRequest) else None
+    application = authenticated.application if authenticated else None
     client_failures.record(
         request.grant.EVENT,
         error.code,
-        is_client_proven=client is not None and client.is_proven,
-        client_id=_get_client_id(error, request, client),
+        is_client_proven=authenticated is not None and authenticated.is_proven,
+        client_id=_get_client_id(error, request, application),
         application_id=application.pk if application else None,
         grant_type=request.grant_type,
     )
 
 
-def _get_client_id(error: OAuthError, request: TokenRequest, client: AuthenticatedClient | None) -> str:
-    """Return the id of the client or, if it is not authenticated, the id that was claimed."""
-    if client is not None:
-        return client.client.application.client_id
+def _get_client_id(error: OAuthError, request: TokenRequest, application: Application | None) -> str:
+    """Return the client's id: that of its application or, if it is not authenticated, the claimed one."""
+    if application is not None:
+        return application.client_id
     return error.client_id if isinstance(error, InvalidClient) else request["client_id"]

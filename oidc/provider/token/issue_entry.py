@@ -5,22 +5,22 @@ from uuid import UUID
 from audit import log
 from audit.models import Entry
 from oidc.provider.grant_context import GrantContext
-from oidc.provider.token.request import AuthenticatedClient
+from oidc.provider.token.request import AuthenticatedRequest
 
 
-def new_entry(client: AuthenticatedClient, context: GrantContext, *, user_id: UUID | None = None) -> Entry:
+def new_entry(request: AuthenticatedRequest, context: GrantContext, *, user_id: UUID | None = None) -> Entry:
     """Return the entry, unsaved. The grant writes it in one statement with its own rows."""
     return log.new_entry(
-        client.request.grant.EVENT,
+        request.parsed.grant.EVENT,
         user_id=user_id,
-        application_id=client.client.application.pk,
-        grant_type=client.request.grant_type,
+        application_id=request.application.pk,
+        grant_type=request.parsed.grant_type,
         result="success",
         scope=" ".join(context.all_scopes),
         kid=context.key_id,
         access_token_exp=context.access_token_exp,
         **_id_token_facts(context),
-        **({"is_test": True} if client.request.is_trial else {}),
+        **({"is_test": True} if request.parsed.is_trial else {}),
     )
 
 

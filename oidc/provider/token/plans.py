@@ -91,7 +91,7 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         return
     if not answer.startswith(_ANSWER_START):
         raise ValueError("the answer does not begin with its access token")
-    client = repeatable.client.client
+    client = repeatable.request.client
     secret = client_secrets.find(client.application, sent.secret)
     condition = plan_conditions.build(client, context, secret) if secret else None
     if secret is None or condition is None or secret.digest != client_secrets.digest(sent.secret):

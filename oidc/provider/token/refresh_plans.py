@@ -26,7 +26,7 @@ from oidc.provider.errors import OAuthError
 from oidc.provider.token import plan_store, refresh_token
 from oidc.provider.token.refresh_token import FoundToken
 from oidc.provider.token.repeated import SentRequest
-from oidc.provider.token.request import AuthenticatedClient, Granted, TokenRequest
+from oidc.provider.token.request import AuthenticatedRequest, Granted, TokenRequest
 
 _MOST_BYTES: Final = 4_096  # of the lists of an application
 
@@ -51,14 +51,14 @@ def grant(plan: RefreshPlan, sent: SentRequest) -> Work[Granted | None]:
         plan_store.delete(plan, sent)
         return None
     presented = FoundToken(family, token.generation)
-    client = AuthenticatedClient(
+    request = AuthenticatedRequest(
         plan.request,
         Client(plan.known.row, family.active_key_id, family.own_key_id),
         presented,
         is_proven=plan.known.secret is not None,
     )
     try:
-        return (yield from refresh_token.grant_newest(client, presented))
+        return (yield from refresh_token.grant_newest(request, presented))
     except (OAuthError, IntegrityError, SigningKey.DoesNotExist):
         return None
 
@@ -67,17 +67,17 @@ def add(sent: SentRequest, granted: Granted) -> None:
     """Make a plan of a refresh that passed all steps, if a later request can be compared with it."""
     if granted.repeatable is None:
         return
-    client = granted.repeatable.client
-    request, application = client.request, client.client.application
-    is_same = sent.refresh_token == request["refresh_token"] and sent.client_id == application.client_id
-    if not is_same or client.is_proven != bool(sent.secret) or not _is_small(application):
+    request = granted.repeatable.request
+    parsed, application = request.parsed, request.application
+    is_same = sent.refresh_token == parsed["refresh_token"] and sent.client_id == application.client_id
+    if not is_same or request.is_proven != bool(sent.secret) or not _is_small(application):
         return
     secret = client_secrets.find(application, sent.secret) if sent.secret else None
     digest = client_secrets.digest(sent.secret) if sent.secret else plan_store.NO_SECRET
     if (secret.digest if secret else plan_store.NO_SECRET) != digest:
         return
-    kept = {name: value for name, value in request.parameters.items() if name in _REPEATED}
-    repeated = TokenRequest(request.grant_type, request.grant, kept, authorization=None)
+    kept = {name: value for name, value in parsed.parameters.items() if name in _REPEATED}
+    repeated = TokenRequest(parsed.grant_type, parsed.grant, kept, authorization=None)
     plan_store.store(RefreshPlan(sent.form, digest, repeated, KnownApplication(application, secret)), sent)
 
 

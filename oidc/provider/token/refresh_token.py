@@ -26,7 +26,7 @@ from oidc.provider.grant_context import GrantContext, SignIn
 from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
 from oidc.provider.token.request import (
-    AuthenticatedClient,
+    AuthenticatedRequest,
     FoundClient,
     Granted,
     Repeatable,
@@ -58,20 +58,20 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     return FoundClient(client_only) if client_only else None
 
 
-def find_live_token(client: AuthenticatedClient) -> FoundToken:
+def find_live_token(request: AuthenticatedRequest) -> FoundToken:
     """Return the presented refresh token.
 
     Raises:
         InvalidGrant: the token was not issued to this client, or its family has ended or expired.
 
     """
-    token = client.presented
+    token = request.presented
     if not isinstance(token, FoundToken) or not token.family.is_live:
         raise InvalidGrant
     return token
 
 
-def handle(client: AuthenticatedClient) -> Granted:
+def handle(request: AuthenticatedRequest) -> Granted:
     """Rotate the family. A retry in the grace period gets the newest token again; a replay ends the family.
 
     Raises:
@@ -82,19 +82,19 @@ def handle(client: AuthenticatedClient) -> Granted:
         SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
-    token = find_live_token(client)
+    token = find_live_token(request)
     # First of all: a replay ends the family even if the request is refused for another reason.
     if families.end_if_misused(token.family, token.generation):
         raise InvalidGrant("The refresh token is no longer good.")
     family = token.family.row
-    context, entry = _decide(client, family)
+    context, entry = _decide(request, family)
     outcome, newest = families.rotate(family, token.generation, entry)
     if outcome is Outcome.REFUSED:
         raise InvalidGrant("The refresh token is no longer good.")
-    return Granted(context, newest, Repeatable(client, entry))
+    return Granted(context, newest, Repeatable(request, entry))
 
 
-def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Work[Granted | None]:
+def grant_newest(request: AuthenticatedRequest, token: FoundToken) -> Work[Granted | None]:
     """Rotate the family if its newest token was presented. Return None, with nothing written, otherwise.
 
     This never waits for another request that is changing the family.
@@ -107,35 +107,35 @@ def grant_newest(client: AuthenticatedClient, token: FoundToken) -> Work[Granted
     family = token.family.row
     if not token.family.is_live or token.generation != family.generation:
         return None
-    context, entry = _decide(client, family)
+    context, entry = _decide(request, family)
     return Granted(context, family) if (yield from rotation.advance_if_free(family, entry)) else None
 
 
-def _decide(client: AuthenticatedClient, family: RefreshFamily) -> tuple[GrantContext, Entry]:
+def _decide(request: AuthenticatedRequest, family: RefreshFamily) -> tuple[GrantContext, Entry]:
     """Return what a live family grants, and the audit entry, unsaved."""
     grant_access.check(family.user, family.application)
     target_demands.check_application(target_demands.get_strength(family), family.application)
-    context = signing_key.reserve(_new_context(client, family))
-    return context, new_entry(client, context, user_id=family.user_id)
+    context = signing_key.reserve(_new_context(request, family))
+    return context, new_entry(request, context, user_id=family.user_id)
 
 
-def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantContext:
-    request, application = client.request, client.client.application
+def _new_context(request: AuthenticatedRequest, family: RefreshFamily) -> GrantContext:
+    parsed, application = request.parsed, request.application
     consent = grant_consent.get_consent(application, family)
     original = grant_consent.get_identity_scopes(family, consent)
-    requested = scopes.get_identity_scopes(request["scope"]) if request["scope"] else original
+    requested = scopes.get_identity_scopes(parsed["scope"]) if parsed["scope"] else original
     return GrantContext(
         application=application,
-        key_id=client.client.active_key_id,
-        id_token_key_id=client.client.id_token_key_id,
+        key_id=request.client.active_key_id,
+        id_token_key_id=request.client.id_token_key_id,
         has_old_profile=consent is not None and consent.has_old_profile,
         # RFC 6749 section 6: a refresh may narrow the scope, never widen it.
         scopes=tuple(scope for scope in requested if scope in original),
         target=target.resolve_for_user(
             family.user,
-            (request["scope"] or family.scope).split(),
-            resource=request["resource"],
-            organization_id=request["organization_id"],
+            (parsed["scope"] or family.scope).split(),
+            resource=parsed["resource"],
+            organization_id=parsed["organization_id"],
             consent=consent,
             strength=target_demands.get_strength(family),
         ),

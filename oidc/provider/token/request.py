@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from audit.events import Event
 from audit.models import Entry
+from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily
 from oidc.provider.client_authentication import Client
 from oidc.provider.grant_context import GrantContext
@@ -41,24 +42,29 @@ class FoundClient:
 
 
 @dataclass(frozen=True, slots=True)
-class AuthenticatedClient:
+class AuthenticatedRequest:
     """A token request that has passed client authentication.
 
     ``is_proven`` is true if the client sent a valid secret; a public client may send only its id.
     ``presented`` is the code or refresh token, which only the module of the grant reads.
     """
 
-    request: TokenRequest
+    parsed: TokenRequest
     client: Client
     presented: object
     is_proven: bool
 
+    @property
+    def application(self) -> Application:
+        """The application that made the request."""
+        return self.client.application
+
 
 @dataclass(frozen=True, slots=True)
 class Repeatable:
-    """What an issuing plan is made of, besides the contents of the token: the client and the audit entry."""
+    """What an issuing plan is made of, besides the contents of the token: the request and the audit entry."""
 
-    client: AuthenticatedClient
+    request: AuthenticatedRequest
     entry: Entry
 
 
@@ -74,7 +80,7 @@ class Granted:
     repeatable: Repeatable | None = None
 
 
-Stage = TokenRequest | AuthenticatedClient | Granted
+Stage = TokenRequest | AuthenticatedRequest | Granted
 
 
 class Grant(Protocol):
@@ -95,7 +101,7 @@ class Grant(Protocol):
     def find_client(self, request: TokenRequest, client_id: str, /) -> FoundClient | None:
         """Return the client with this id, and the code or token that it presents."""
 
-    def handle(self, client: AuthenticatedClient, /) -> Granted:
+    def handle(self, request: AuthenticatedRequest, /) -> Granted:
         """Decide what is granted, and store it. oauthlib's checks have passed.
 
         Raises:

@@ -24,7 +24,7 @@ from oidc.keys.models import SigningKey
 from oidc.provider import bearer, custom_claims, tokens, userinfo
 from oidc.provider.errors import InsufficientScope, InvalidGrant
 from oidc.provider.token import authorization_code, endpoint
-from oidc.provider.token.request import AuthenticatedClient, Granted, TokenRequest
+from oidc.provider.token.request import AuthenticatedRequest, Granted, TokenRequest
 from oidc.provider.trial import callback
 
 _GRANT_TYPE: Final = "authorization_code"
@@ -69,10 +69,10 @@ def redeem(application: Application, code: str, known: TrialSecrets, received: R
         SigningKey.DoesNotExist: a signing key was deleted meanwhile.
 
     """
-    client, row = _find(application, code, known)
+    request, row = _find(application, code, known)
     try:
-        endpoint.check_grant_type(client)
-        _note_tokens(_handle(client), received)
+        endpoint.check_grant_type(request)
+        _note_tokens(_handle(request), received)
     finally:
         codes.end_of_trial(row, reason=ENDED)
         received.has_revoked_consent = consents.revoke_of_trial(row, given_since=known.begun_at)
@@ -80,7 +80,7 @@ def redeem(application: Application, code: str, known: TrialSecrets, received: R
 
 def _find(
     application: Application, code: str, known: TrialSecrets
-) -> tuple[AuthenticatedClient, AuthorizationCode]:
+) -> tuple[AuthenticatedRequest, AuthorizationCode]:
     """Return the token request of a trial, and its code.
 
     Raises:
@@ -88,8 +88,8 @@ def _find(
 
     """
     sent = {"code": code, "redirect_uri": callback.get_uri(application), "code_verifier": known.verifier}
-    request = TokenRequest(_GRANT_TYPE, authorization_code, sent, None, is_trial=True)
-    found = authorization_code.find_client(request, application.client_id)
+    parsed = TokenRequest(_GRANT_TYPE, authorization_code, sent, None, is_trial=True)
+    found = authorization_code.find_client(parsed, application.client_id)
     if found is None or not isinstance(found.presented, FoundCode):
         raise InvalidGrant
     row = found.presented.row
@@ -100,13 +100,13 @@ def _find(
     )
     if not is_of_trial:
         raise InvalidGrant(gettext_noop("The code belongs to another request."))
-    return AuthenticatedClient(request, found.client, found.presented, is_proven=False), row
+    return AuthenticatedRequest(parsed, found.client, found.presented, is_proven=False), row
 
 
-def _handle(client: AuthenticatedClient) -> Granted:
+def _handle(request: AuthenticatedRequest) -> Granted:
     try:
-        authorization_code.find_valid_code(client)
-        return endpoint.handle_grant(client)
+        authorization_code.find_valid_code(request)
+        return endpoint.handle_grant(request)
     except IntegrityError:  # the user, the session or the application was deleted at the same time
         raise InvalidGrant from None
 
