@@ -1,4 +1,4 @@
-"""The next step of an authorization request: a page that the user has to see, or the response."""
+"""The next step of an authorization request: a page that the user has to see, a code, or an error."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -26,28 +26,32 @@ from oidc.provider.errors import OAuthError
 
 
 class Step(Enum):
-    """The next step of a request."""
+    """The next step of a request. With ``prompt=none``, each of the pages is an error instead."""
 
+    # Pages
     SIGN_IN = auto()
     SELECT_ACCOUNT = auto()
-    STEP_UP = auto()
-    UNMET = auto()
-    CANCELLED = auto()
+    STEP_UP = auto()  # the user is asked for a further factor
     CONSENT = auto()
-    CONFIRM = auto()
+    CONFIRM = auto()  # another program could receive the code, so the user confirms the request
+    NO_ACCESS = auto()  # the user may not use the application
+    # The code
     ISSUE = auto()
-    REFUSE = auto()
-    NO_ACCESS = auto()
+    # Errors
+    UNMET = auto()  # the user did not sign in as strongly as the request demands
+    CANCELLED = auto()  # the same, but the application may not learn of the demand
+    OTHER_USER = auto()  # another user has signed in than the request names
+    UNKNOWN_ORGANIZATION = auto()  # the user does not belong to the organization that the request names
 
 
 _REFUSALS: Final[Mapping[Step, type[OAuthError]]] = {
-    Step.ISSUE: UnknownOrganization,
-    Step.NO_ACCESS: UserNotAllowed,
-    Step.CONFIRM: InteractionRequired,
-    Step.CONSENT: ConsentRequired,
     Step.STEP_UP: InteractionRequired,
+    Step.CONSENT: ConsentRequired,
+    Step.CONFIRM: InteractionRequired,
+    Step.NO_ACCESS: UserNotAllowed,
     Step.UNMET: UnmetAuthenticationRequirements,
     Step.CANCELLED: AccessDenied,
+    Step.UNKNOWN_ORGANIZATION: UnknownOrganization,
 }
 
 
@@ -57,7 +61,7 @@ def next_step(
     """Return the next step of the request.
 
     ``pending`` has the steps that the user completed for this request. If ``prompt`` demands a step, only
-    a step completed for this request counts.
+    a step completed for this request counts. The caller checks whether the user belongs to the organization.
     """
     if pending and pending.cancelled_at:
         return _get_cancelled_step(authorization, session, pending)
@@ -84,17 +88,14 @@ def _get_cancelled_step(
 
 
 def get_refusal(authorization: Authorization, session: Session | None, step: Step) -> OAuthError:
-    """Return the error of a request that gets no code (OpenID Connect Core 3.1.2.6).
-
-    ``ISSUE`` is the step of a user who does not belong to the requested organization.
-    """
+    """Return the error of a request that gets no code (OpenID Connect Core 3.1.2.6)."""
     if step is Step.CONSENT and is_client_unproven(authorization):
         return InteractionRequired()
     if step in _REFUSALS:
         return _REFUSALS[step]()
     if session is None:
         return LoginRequired("nobody is signed in")
-    if step is Step.REFUSE:
+    if step is Step.OTHER_USER:
         return LoginRequired("another user signed in than the request names")
     return LoginRequired()
 
@@ -177,7 +178,7 @@ def _get_step_for_other_user(
     """
     subjects = authorization.claims.subjects
     if subjects is not None and str(session.user_id) not in subjects:
-        return Step.REFUSE if signed_in else Step.SIGN_IN
+        return Step.OTHER_USER if signed_in else Step.SIGN_IN
     hint = authorization.id_token_hint
     return _get_step_for_hint(hint, session, signed_in=signed_in, is_stored=is_pending) if hint else None
 
@@ -194,7 +195,7 @@ def _get_step_for_hint(hint: str, session: Session, *, signed_in: bool, is_store
         return None if signed_in else Step.SIGN_IN
     if subject == str(session.user_id):
         return None
-    return Step.REFUSE if signed_in else Step.SIGN_IN
+    return Step.OTHER_USER if signed_in else Step.SIGN_IN
 
 
 def _must_sign_in_again(session: Session, authorization: Authorization) -> bool:

@@ -108,11 +108,13 @@ def _respond(
     pending: AuthorizationRequest | None,
 ) -> HttpResponse:
     """Send the client a code or an error. A pending request gets one response."""
-    if step is Step.ISSUE and session and _is_in_organization(session, authorization.organization_id):
-        code = _issue_code(authorization, session, pending)
-        if code is None:
-            return expired_sign_in(request)
-        return client_responses.send(request, authorization.build_code_response(code))
+    if step is Step.ISSUE and session:
+        if _is_in_organization(session, authorization.organization_id):
+            code = _issue_code(authorization, session, pending)
+            if code is None:
+                return expired_sign_in(request)
+            return client_responses.send(request, authorization.build_code_response(code))
+        step = Step.UNKNOWN_ORGANIZATION
     if pending and not requests.finish(pending):
         return expired_sign_in(request)
     refusal = steps.get_refusal(authorization, session, step)
