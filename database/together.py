@@ -82,7 +82,7 @@ class Task(Generic[R]):
         except Exception as error:  # noqa: BLE001 - the work gets it
             return error
 
-    def go_on(self, outcome: Outcome | Exception | None) -> bool:
+    def advance(self, outcome: Outcome | Exception | None) -> bool:
         """Continue until the next call. Return false if the work is done. ``outcome`` is None at the start.
 
         Work whose call had an error can handle it.
@@ -118,10 +118,10 @@ def do_together(works: Sequence[Work[R]]) -> list[Task[R]]:
     executed together has changed anything, and ``Undone`` is raised in the work of each.
     """
     tasks = [Task(work) for work in works]
-    waiting = [task for task in tasks if task.go_on(None)]
+    waiting = [task for task in tasks if task.advance(None)]
     while waiting:
         outcomes = _execute(waiting)
-        waiting = [task for task, outcome in zip(waiting, outcomes, strict=True) if task.go_on(outcome)]
+        waiting = [task for task, outcome in zip(waiting, outcomes, strict=True) if task.advance(outcome)]
     return tasks
 
 

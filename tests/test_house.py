@@ -292,9 +292,9 @@ def test_decision_M10_only_the_decision_reaches_that_place():
         for function in functions
     }
 
-    assert [name for name, calls in callers.items() if "_start" in calls] == ["go_on"]
+    assert [name for name, calls in callers.items() if "_start" in calls] == ["start_session_or_store"]
     assert [name for name, calls in callers.items() if "sessions.start" in calls] == ["_start"]
-    assert "judge" in callers["go_on"]
+    assert "judge" in callers["start_session_or_store"]
     assert "find_need" in callers["judge"]
 
 

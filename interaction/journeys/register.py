@@ -22,7 +22,7 @@ from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
-from interaction.journeys.second_factor.starting import go_on
+from interaction.journeys.second_factor.starting import start_session_or_store
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
@@ -89,7 +89,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
                 verification.spend(proof, field=kind)
             users.add(user)
             amr = (["pwd"] if password else []) + [name for kind in proofs for name in codes.METHODS[kind]]
-            return go_on(
+            return start_session_or_store(
                 user,
                 SignIn(way=Way.REGISTER, amr=list(dict.fromkeys(amr)), entered=frozenset(proofs)),
                 experience=experience,

@@ -13,7 +13,7 @@ from identity.users.identifiers import Kind
 from interaction.experience import services as experience
 from interaction.journeys import codes, locks
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
-from interaction.journeys.second_factor.starting import go_on
+from interaction.journeys.second_factor.starting import start_session_or_store
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose
 
@@ -67,7 +67,7 @@ def sign_in_with_password(
             raise
         if device and not visit.known.is_current(device, user):
             locks.apply_identifier_lock(kind, key)
-        return go_on(
+        return start_session_or_store(
             user,
             SignIn(way=Way.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
             experience=offered,
@@ -107,7 +107,7 @@ def sign_in_with_code(
         try:
             with transaction.atomic():
                 verification.spend(proof)
-                return go_on(
+                return start_session_or_store(
                     user,
                     SignIn(
                         way=Way.CODE,

@@ -17,7 +17,7 @@ from interaction.experience import services as experiences
 from interaction.journeys.passkeys import anomalies
 from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
-from interaction.journeys.second_factor.starting import go_on
+from interaction.journeys.second_factor.starting import start_session_or_store
 
 # Without "hwk", which is for keys in certified hardware: only attestation could prove that.
 METHODS: Final = ("pop", "user", "mfa")
@@ -76,7 +76,7 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
         with anomalies.reported(passkey):
             proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(visit)])
             entry.user_id = passkey.user_id
-            return go_on(
+            return start_session_or_store(
                 passkey.user,
                 SignIn(
                     way=Way.PASSKEY,

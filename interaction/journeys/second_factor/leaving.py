@@ -36,7 +36,9 @@ def skip(visit: Visit) -> Outcome:
             settings_of_users.skip_prompt(step.user)
         log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
         declined = replace(step.sign_in, skips=True)
-        return starting.go_on(step.user, declined, experience=step.experience, visit=visit, entry=entry)
+        return starting.start_session_or_store(
+            step.user, declined, experience=step.experience, visit=visit, entry=entry
+        )
 
 
 @transaction.atomic

@@ -59,7 +59,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         entry.set_identifier_known(user is not None)
         try:
             owner, checked = _check(user, code)
-            return starting.go_on(
+            return starting.start_session_or_store(
                 owner,
                 SignIn(way=Way.RECOVERY, amr=[]),
                 experience=experience,

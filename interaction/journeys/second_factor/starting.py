@@ -1,4 +1,4 @@
-"""The one place that decides between "the first factor is proven" and "there is a session"."""
+"""The one place that starts a session, or stores a sign-in whose second factor is not proven yet."""
 
 from dataclasses import replace
 from typing import Final
@@ -35,7 +35,7 @@ _ATTEMPTS: Final = 3  # factors, browser or session may change while the sign-in
 _PAGES: Final = {True: "pages:second-factor", False: "pages:set-up"}
 
 
-def go_on(  # noqa: PLR0913 - what signing in touches
+def start_session_or_store(  # noqa: PLR0913 - what signing in touches
     user: User,
     sign_in: SignIn,
     *,
@@ -103,7 +103,7 @@ def find_need(
     return needed(policy, person, proven, demanded, is_remembered=sign_in.is_remembered)
 
 
-def _start(  # noqa: PLR0913, PLR0917 - as go_on
+def _start(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     user: User,
     sign_in: SignIn,
     experience: SignInExperience,
@@ -158,7 +158,7 @@ def _describe(sign_in: SignIn) -> dict[str, object]:
     return {"factors": factors, "acr": ACR[Level(sign_in.level)], "remembered": sign_in.is_remembered}
 
 
-def _store_pending(  # noqa: PLR0913, PLR0917 - as go_on
+def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     user: User,
     sign_in: SignIn,
     need: Need,

@@ -101,7 +101,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
             if step.stored is not None and step.is_reset:
                 return resetting.allow(step.stored, visit, RECOVERY_CODE, proof)
             with finishing(step) as entry:
-                return starting.go_on(
+                return starting.start_session_or_store(
                     step.user,
                     recovered,
                     experience=step.experience,
@@ -156,7 +156,7 @@ def finish(
     reached = max(level, step.sign_in.level)
     done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)
     with finishing(step) as entry:
-        return starting.go_on(
+        return starting.start_session_or_store(
             step.user, done, experience=step.experience, visit=step.visit, entry=entry, proof=proof
         )
 

@@ -19,7 +19,7 @@ from interaction.journeys import provider_accounts
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.second_factor import people
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
-from interaction.journeys.second_factor.starting import go_on
+from interaction.journeys.second_factor.starting import start_session_or_store
 from interaction.journeys.social import matching, provider
 from interaction.journeys.social.errors import AccountExists, NoAccount, ProviderFailed
 from interaction.journeys.social.provider import Answer
@@ -153,7 +153,7 @@ def _start_session(
     linked, user = _find_or_create_user(person, offer, entry)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     current = experience.current()
-    return go_on(
+    return start_session_or_store(
         user,
         SignIn(
             way=Way.SOCIAL if linked else Way.LINKING,
