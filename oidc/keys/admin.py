@@ -11,12 +11,13 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from identity.core.algorithms import Algorithm
+from identity.core.impacts import Impact
 from identity.operator_kit import health, routes
 from identity.operator_kit.algorithms import algorithm_choices
 from identity.operator_kit.operations import Operation, ShowRow, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
-from identity.operator_kit.timestamps import format_time
+from identity.operator_kit.timestamps import format_text, format_time
 from oidc.keys import retirement, services, usage
 from oidc.keys.models import SigningKey
 
@@ -89,6 +90,16 @@ def _remove(submission: Submission) -> str:
     return gettext("The key is deleted.")
 
 
+def _get_impact_of_removal(key: SigningKey) -> Impact:
+    """Return the impact of deleting a key: the tokens that it signed are refused before they expire."""
+    last = usage.get_last_expiry(key)
+    if last is None:
+        return Impact()
+    sentence = gettext("Tokens that would be valid until %(time)s are refused")
+    time = format_text(last, "%Y-%m-%d %H:%M")
+    return Impact(tokens_valid_until=last, sentences=(sentence % {"time": time},))
+
+
 def _find_due() -> list[health.Problem]:
     """Return the tenant's default key if it has signed for longer than it should."""
     keys = SigningKey.objects.default().only("activated_at", "created_at")
@@ -157,7 +168,7 @@ class SigningKeyAdmin(Pages):
             "delete", _("Delete signing key"),
             _("Tokens that this key signed are refused at once, everywhere."),
             _remove, is_possible=lambda key: key.status != SigningKey.Status.ACTIVE, is_destructive=True,
-            impact=usage.get_impact,
+            impact=_get_impact_of_removal,
         ),
     )  # fmt: skip
 

@@ -19,15 +19,12 @@ from uuid import UUID
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Max
 from django.utils import timezone
-from django.utils.translation import gettext
 
 from database import ids
 from database.parameters import Parameter
 from database.statements import Prepared, Statement
 from identity.core import tenancy
-from identity.core.impacts import Impact
 from identity.core.tenant_statements import moment, text, uuid
-from identity.operator_kit.timestamps import format_text
 from oidc.keys.models import SigningKey, SigningKeyUsage
 
 _HOUR: Final = 3600
@@ -118,13 +115,3 @@ def get_last_expiry(key: SigningKey) -> datetime | None:
     unexpired = SigningKeyUsage.objects.filter(key=key, expires_at__gt=timezone.now())
     last: datetime | None = unexpired.aggregate(last=Max("expires_at"))["last"]
     return last
-
-
-def get_impact(key: SigningKey) -> Impact:
-    """Return the impact of deleting a key: the tokens that it signed are refused before they expire."""
-    last = get_last_expiry(key)
-    if last is None:
-        return Impact()
-    sentence = gettext("Tokens that would be valid until %(time)s are refused")
-    time = format_text(last, "%Y-%m-%d %H:%M")
-    return Impact(tokens_valid_until=last, sentences=(sentence % {"time": time},))
