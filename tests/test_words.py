@@ -51,7 +51,8 @@ _BANNED = {
     r"till": "until",
     r"mend(s|ed)?": "fix",
 }
-_PATTERN = re.compile(rf"\b({'|'.join(_BANNED)})\b", re.IGNORECASE)
+# A phrase may be continued on the next line.
+_PATTERN = re.compile(rf"\b({'|'.join(_BANNED)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 _TRANSLATIONS = {"_", "gettext", "gettext_lazy", "ngettext"}  # texts of the catalogues, which have tests
 _TRANSLATED = re.compile(r"{% translate .*?%}|{% blocktranslate.*?endblocktranslate %}", re.DOTALL)
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -64,9 +65,15 @@ def _modules() -> list[Path]:
 
 
 def _comments(source: str) -> Iterator[tuple[int, str]]:
+    """Yield each comment with its first line. Comments on successive lines are one comment."""
+    first, last, words = 0, -1, ""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+            if token.start[0] != last + 1:
+                yield first, words
+                first, words = token.start[0], ""
+            last, words = token.start[0], f"{words} {token.string.lstrip('#')}"
+    yield first, words
 
 
 def _strings(source: str) -> Iterator[tuple[int, str]]:
@@ -141,17 +148,21 @@ def test_no_template_has_a_banned_phrase():
 
 
 def test_no_page_has_more_banned_phrases_or_long_lines_than_before():
-    """A new page has neither. ``tests/docs/prose.tsv`` has the pages that are not rewritten yet."""
+    """A new page has neither. ``tests/docs/prose.tsv`` has the pages that are not rewritten yet.
+
+    A page that has fewer now is written there again, so that it does not get worse unnoticed.
+    """
     counts = {_name(path): _count(path) for path in _pages()}
     ceilings = dict.fromkeys(counts, (0, 0)) | _ceilings()
 
-    worse = {
+    other = {
         name: f"{phrases} banned phrases and {lines} lines over {_MAX_LINE} characters"
         for name, (phrases, lines) in counts.items()
-        if phrases > ceilings[name][0] or lines > ceilings[name][1]
+        if (phrases, lines) != ceilings[name]
     }
 
-    assert worse == {}
+    assert other == {}
+    assert set(ceilings) == set(counts)
 
 
 @pytest.mark.parametrize(
@@ -163,14 +174,24 @@ def test_no_page_has_more_banned_phrases_or_long_lines_than_before():
         "a row of ours",
         "nothing for what is no id",
         "for ever",
+        "Ask once\nmore.",
     ],
 )
 def test_the_phrases_are_found(text):
     assert _PATTERN.search(text)
 
 
+def test_a_comment_is_read_to_its_end():
+    source = "x = 1  # This is said once\n# more.\n\n# Another.\n"
+
+    found = [(line, " ".join(text.split())) for line, text in _comments(source) if text]
+
+    assert found == [(1, "This is said once more."), (4, "Another.")]
+
+
 def _replacement(phrase: str) -> str:
-    return next(text for pattern, text in _BANNED.items() if re.fullmatch(pattern, phrase, re.IGNORECASE))
+    words = " ".join(phrase.split())
+    return next(text for pattern, text in _BANNED.items() if re.fullmatch(pattern, words, re.IGNORECASE))
 
 
 if __name__ == "__main__":
