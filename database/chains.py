@@ -106,7 +106,7 @@ class Chain:
             return False
         statement = _get_statement(tuple((write.statement, write.refusal is not None) for write in writes))
         try:
-            # Inside a transaction, an error must not end what came before.
+            # A savepoint, because an error must not undo what the transaction of the caller did before.
             with transaction.atomic() if database.in_atomic_block else nullcontext():
                 statement.run([write.values for write in writes])
         except (DataError, IntegrityError):

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from identity.http.answers import Answer
 
-_MOST: Final = 32  # requests in a batch
+_MOST_REQUESTS: Final = 32  # in a batch
 _MOST_BATCHES: Final = 4  # of a route at once
-_PATIENCE: Final = 0.05  # seconds for which requests wait for a running batch
+_WAIT_SECONDS: Final = 0.05  # for which requests wait for a running batch
 
 Request = tuple[Any, Any]  # what ``config.server.surfaces.serve_together`` gets
 Serve = Callable[[Sequence[Request]], list[Answer | None]]
@@ -54,7 +54,7 @@ class Batches:
             self._is_starting = True
             self._loop.call_soon(self._start)  # with those that arrive at the same moment
         elif self._timer is None:
-            self._timer = self._loop.call_later(_PATIENCE, self._end_waiting)
+            self._timer = self._loop.call_later(_WAIT_SECONDS, self._end_waiting)
         return answer
 
     def _end_waiting(self) -> None:
@@ -69,7 +69,7 @@ class Batches:
             self._timer.cancel()
             self._timer = None
         batch: list[tuple[Request, asyncio.Future[Answer | None]]] = []
-        while self._waiting and len(batch) < _MOST:
+        while self._waiting and len(batch) < _MOST_REQUESTS:
             request, answer = self._waiting.popleft()
             if answer.done():  # its client has left
                 self._note_end()
@@ -79,7 +79,7 @@ class Batches:
             self._running += 1
             self._submit(self._serve, batch)
         if self._waiting:
-            self._timer = self._loop.call_later(_PATIENCE, self._end_waiting)
+            self._timer = self._loop.call_later(_WAIT_SECONDS, self._end_waiting)
 
     def _serve(self, batch: Sequence[tuple[Request, "asyncio.Future[Answer | None]"]]) -> None:
         """Serve a batch, in a thread."""

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from config.server.documents import Wanted
 
-_MOST: Final = 512
-_MOST_BYTES: Final = 2_048
+_MOST_HEADS: Final = 512
+_MOST_BYTES: Final = 2_048  # of a head
 _SECRET: Final = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
 
 
@@ -20,6 +20,6 @@ class KnownHeads:
         """Keep a head that is not long, unless it has a secret."""
         if len(head) > _MOST_BYTES or any(name in _SECRET for name, _ in request.headers_bytes):
             return
-        if len(self._wanted) >= _MOST:
+        if len(self._wanted) >= _MOST_HEADS:
             self._wanted.clear()
         self._wanted[head] = wanted

@@ -1,4 +1,4 @@
-"""Machine surfaces: routes that are served before Django's handler.
+"""Surfaces: the routes of machines that are served before Django's handler.
 
 A surface is a generator that yields its statements (see ``database.together``). A surface returns what the
 view of its route would return, or None for an unusual request, which Django then serves. Django also serves
@@ -77,7 +77,7 @@ def find(environ: Environ) -> Found | None:
 
 
 def find_for_batch(environ: Environ) -> Found | None:
-    """Do what ``find`` does, but only for a request that can be served together with others of its route."""
+    """Return what ``find`` returns, but None if a thread may have to wait for the body of the request."""
     return None if is_arriving(environ["wsgi.input"]) else find(environ)
 
 

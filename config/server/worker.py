@@ -35,7 +35,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._connections: Final[set[Connection]] = set()
         self._opening: Final[set[asyncio.Task[Any]]] = set()
         self._running = 0  # requests that are being served, also those of clients that have left
-        self._most: Final[int] = self.cfg.worker_connections
+        self._most: Final[int] = self.cfg.worker_connections  # connections, and requests
         self._batches: Final[dict[str, Batches]] = {}  # by route
         # Slow clients with large bodies hold at most a quarter of the threads.
         self.large_bodies: Final = asyncio.Semaphore(self.cfg.threads // 4)

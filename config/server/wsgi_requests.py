@@ -12,9 +12,9 @@ from urllib.parse import unquote_to_bytes
 
 from gunicorn.util import split_request_uri
 
-_SMALL: Final = 65_536  # bytes
-_SMALL_SECONDS: Final = 30
-_LARGE_SECONDS: Final = 60
+_SMALL: Final = 65_536  # bytes of a body that is read before the request gets a thread
+_SMALL_SECONDS: Final = 30  # for a client to send such a body
+_LARGE_SECONDS: Final = 60  # for a client to send a larger one
 
 FAILURE: Final = "gatehouse.failure"  # the key of a ``Failure``
 
@@ -50,7 +50,7 @@ class _Arriving(RawIOBase):
         self._waiting = memoryview(start)
         self._receive: Final = receive
         self._loop: Final = asyncio.get_running_loop()
-        self._until: float | None = None  # counts from the first read, because a thread may come late
+        self._until: float | None = None  # counts from the first read, because no thread may be free
         self._has_more = True
 
     def readable(self) -> bool:

@@ -9,7 +9,7 @@ from config.server.wsgi_requests import Message, Send
 from identity.http.answers import Answer
 
 _WHOLE: Final = 262_144  # bytes of a streamed response that are sent at once: the static files of pages
-_PART: Final = 65_536
+_PART: Final = 65_536  # bytes, at least, of each part of a longer one
 
 
 class _Connection(Protocol):

@@ -87,7 +87,7 @@ class _Pipeline:
         self._poll.register(self._pgconn.socket, select.POLLIN | select.POLLOUT)
         while self._pgconn.flush():
             self._poll.poll()
-            self._pgconn.consume_input()  # so that a server that waits for us to read goes on
+            self._pgconn.consume_input()  # the server may wait until its results are read
         self._poll.modify(self._pgconn.socket, select.POLLIN)
 
     def receive(self) -> list[PGresult]:

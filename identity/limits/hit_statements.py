@@ -171,8 +171,8 @@ def _get_lock_seconds(locks: list[Lock]) -> str:
     """Return the SQL for how many seconds the next failure locks, or NULL if it does not lock."""
     whens = []
     for lock in locks:
-        enough = lock.failures - 1
-        seconds = " ".join(f"WHEN {enough + more} THEN {span}" for more, span in enumerate(LOCK_SECONDS))
+        first = lock.failures - 1  # the failures after which the next one locks
+        seconds = " ".join(f"WHEN {count} THEN {span}" for count, span in enumerate(LOCK_SECONDS, first))
         seconds = f"CASE c.count {seconds} ELSE {LOCK_SECONDS[-1]} END"
-        whens.append(f"WHEN c.kind = '{lock.kind}' AND c.count >= {enough} THEN {seconds}")
+        whens.append(f"WHEN c.kind = '{lock.kind}' AND c.count >= {first} THEN {seconds}")
     return f"CASE {' '.join(whens)} END" if whens else "CAST(NULL AS integer)"

@@ -78,7 +78,7 @@ def get_locks(group_hashes: Sequence[str]) -> list[ActiveLock]:
 
 
 def clear(group_hashes: Sequence[str]) -> bool:
-    """Delete all counters of groups."""
+    """Delete all counters of groups, and return true."""
     counters = Counter.objects.filter(group_hash__in=group_hashes)
     locked = counters.order_by("kind", "pk").select_for_update().values("pk")
     with transaction.atomic(savepoint=False):

@@ -23,8 +23,9 @@ class Turns:
 
     def __init__(self) -> None:
         self._lock: Final = threading.Lock()
-        self._sending: Final = Counter[str]()
-        self._served: Final = set[str]()
+        self._sending: Final = Counter[str]()  # the messages that are being sent, by tenant
+        self._served: Final = set[str]()  # the tenants that had their turn in this round
+        # No message of another tenant than these was due. This is looked up again after ``_alone_until``.
         self._alone: frozenset[str] = frozenset()
         self._alone_until = 0.0
 

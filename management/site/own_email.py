@@ -31,7 +31,7 @@ class EmailForm(PasswordForm):
     field_order = ("email", "password")
 
 
-class TwoStepForm(SecondStepForm, EmailForm):
+class EmailWithCodeForm(SecondStepForm, EmailForm):
     """An email, the password, and a code of the second step."""
 
 
@@ -47,7 +47,7 @@ def own_email(request: HttpRequest) -> HttpResponse:
     if not mail.is_configured():
         raise Http404
     administrator = get_administrator(request)
-    kind = TwoStepForm if administrator.second_step_since else EmailForm
+    kind = EmailWithCodeForm if administrator.second_step_since else EmailForm
     form = kind(request.POST or None, initial={"email": administrator.email})
     refusal: ServiceError | None = None
     if request.method == "POST" and form.is_valid():

@@ -38,7 +38,7 @@ class NewPasswordForm(forms.Form):
     )  # fmt: skip
 
 
-class TwoStepForm(SecondStepForm, NewPasswordForm):
+class NewPasswordWithCodeForm(SecondStepForm, NewPasswordForm):
     """The current and the new password, and a code of the second step."""
 
     field_order = ("current", "code", "password")
@@ -55,7 +55,8 @@ _OPERATION = Operation("password", _("Change password"), _DESCRIPTION, lambda _:
 def own_password(request: HttpRequest) -> HttpResponse:
     """Show the form, or verify the current password and change it."""
     administrator = get_administrator(request)
-    form = (TwoStepForm if administrator.second_step_since else NewPasswordForm)(request.POST or None)
+    kind = NewPasswordWithCodeForm if administrator.second_step_since else NewPasswordForm
+    form = kind(request.POST or None)
     refusal: ServiceError | None = None
     if request.method == "POST" and form.is_valid():
         try:

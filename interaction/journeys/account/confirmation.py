@@ -22,7 +22,7 @@ from interaction.experience import services as experiences
 from interaction.journeys.locks import Locked
 from interaction.journeys.second_factor import people, sign_ins
 
-# The only way to confirm that is not a second factor.
+# The one way to confirm the identity without a second factor.
 BY_PASSWORD: Final = "Password"  # noqa: S105 - the name of a way
 RECENT: Final = timedelta(seconds=settings.CONFIRM_SECONDS)
 

@@ -99,6 +99,7 @@ def _may_remember(sign_in: SignIn) -> bool:
 
 
 def _can_be_asked(person: Person, sign_in: SignIn, experience: SignInExperience) -> bool:
+    """Return whether the circumstances may decide that the user is asked for a second factor."""
     if sign_in.level > Level.ONE or sign_in.way in {Way.REGISTER, Way.RECOVERY}:
         return False
     if experience.trusted_devices is None and not experience.has_adaptive_factors:

@@ -75,7 +75,7 @@ def claim(user: User, sign_in: SignIn, visit: Visit) -> Iterator[tuple[SignIn, V
 def take_over(user: User, sign_in: SignIn) -> None:
     """Give an account without an owner to the user who has proven its address first.
 
-    To wait for the second factor would protect nothing: such an account has none yet, only one to set up.
+    Waiting for the second factor would protect nothing: such an account has none, and one can only be set up.
 
     Raises:
         ownership.NotTheOwner: the account has an owner, or no longer has the identifier.

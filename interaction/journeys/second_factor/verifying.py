@@ -138,7 +138,7 @@ def finish(
     *,
     remember: bool = False,
 ) -> Outcome:
-    """Go on with a sign-in whose second factor was just proven or set up. ``proof`` is used up with it.
+    """Continue a sign-in whose second factor was just proven or set up, and use up the ``proof``.
 
     Raises:
         credentials.Suspended: the user is suspended.

@@ -31,13 +31,14 @@ def _get_authenticators(pending: Select[PendingSignIn]) -> Select[Authenticator]
     return Select(lambda: authenticators.get_timed(user_id__in=pending.build().values("user_id")))
 
 
-# What a second step reads, in one statement: with a request, or for the newest sign-in of the browser.
-_NAMED: Final = (pending_sign_ins.OF_REQUEST, requests.BY_ID, experiences.CURRENT)
-_NEWEST: Final = (pending_sign_ins.NEWEST, Select(_get_request_of_newest), experiences.CURRENT)
-_named: Final = SelectTogether(*_NAMED)
-_newest: Final = SelectTogether(*_NEWEST)
-_named_for_totp: Final = SelectTogether(*_NAMED, _get_authenticators(pending_sign_ins.OF_REQUEST))
-_newest_for_totp: Final = SelectTogether(*_NEWEST, _get_authenticators(pending_sign_ins.NEWEST))
+# What a second step reads, in one statement: for the request that the browser names, or for the newest
+# sign-in of the browser.
+_FOR_REQUEST: Final = (pending_sign_ins.OF_REQUEST, requests.BY_ID, experiences.CURRENT)
+_FOR_NEWEST: Final = (pending_sign_ins.NEWEST, Select(_get_request_of_newest), experiences.CURRENT)
+_of_request: Final = SelectTogether(*_FOR_REQUEST)
+_of_newest: Final = SelectTogether(*_FOR_NEWEST)
+_of_request_with_totp: Final = SelectTogether(*_FOR_REQUEST, _get_authenticators(pending_sign_ins.OF_REQUEST))
+_of_newest_with_totp: Final = SelectTogether(*_FOR_NEWEST, _get_authenticators(pending_sign_ins.NEWEST))
 
 
 def of(request: HttpRequest, pending: Pending | None) -> Visit:
@@ -82,6 +83,6 @@ def _read(browser: str, request_id: UUID | None, *, is_totp: bool) -> list[list[
     For a code of an authenticator, return a row with each authenticator of the user.
     """
     if request_id is None:
-        return (_newest_for_totp if is_totp else _newest).all(browser=browser)
-    statement = _named_for_totp if is_totp else _named
+        return (_of_newest_with_totp if is_totp else _of_newest).all(browser=browser)
+    statement = _of_request_with_totp if is_totp else _of_request
     return statement.all(browser=browser, pk=request_id, request_id=request_id)

@@ -102,23 +102,23 @@ async def test_those_that_arrive_meanwhile_are_served_together_next(threads):
 
 @with_threads
 async def test_a_batch_has_a_limit(threads):
-    futures = await threads.add(*range(2 + 2 * module._MOST))
+    futures = await threads.add(*range(2 + 2 * module._MOST_REQUESTS))
 
     sizes = []
     for _ in range(4):
         sizes.append(len(threads.begun[-1]))
         await threads.end()
 
-    assert sizes == [1, module._MOST, module._MOST, 1]
-    assert numbers(futures) == list(range(2 + 2 * module._MOST))
+    assert sizes == [1, module._MOST_REQUESTS, module._MOST_REQUESTS, 1]
+    assert numbers(futures) == list(range(2 + 2 * module._MOST_REQUESTS))
 
 
 @with_threads
 async def test_a_batch_that_takes_long_is_waited_for_only_for_a_while(threads):
     await threads.add(1)
-    await asyncio.sleep(module._PATIENCE * 2)
+    await asyncio.sleep(module._WAIT_SECONDS * 2)
     second = await threads.add(2, 3)
-    await asyncio.sleep(module._PATIENCE * 2)
+    await asyncio.sleep(module._WAIT_SECONDS * 2)
 
     assert threads.begun == [[1], [2, 3]]
     await threads.end(1)
@@ -129,7 +129,7 @@ async def test_a_batch_that_takes_long_is_waited_for_only_for_a_while(threads):
 async def test_only_some_batches_take_long_at_once(threads):
     for number in range(module._MOST_BATCHES + 2):
         await threads.add(number)
-        await asyncio.sleep(module._PATIENCE * 1.5)
+        await asyncio.sleep(module._WAIT_SECONDS * 1.5)
     assert len(threads.begun) == module._MOST_BATCHES
 
     await threads.end()
@@ -139,10 +139,10 @@ async def test_only_some_batches_take_long_at_once(threads):
 
 @with_threads
 async def test_more_than_fit_into_a_batch_are_no_longer_waited_for_either(threads):
-    await threads.add(*range(2 + 2 * module._MOST))
-    await asyncio.sleep(module._PATIENCE * 6)
+    await threads.add(*range(2 + 2 * module._MOST_REQUESTS))
+    await asyncio.sleep(module._WAIT_SECONDS * 6)
 
-    assert [len(batch) for batch in threads.begun] == [1, module._MOST, module._MOST, 1]
+    assert [len(batch) for batch in threads.begun] == [1, module._MOST_REQUESTS, module._MOST_REQUESTS, 1]
 
 
 @with_threads
