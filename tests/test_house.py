@@ -195,7 +195,11 @@ _CATCHING = {
 
 
 def is_view(path: Path) -> bool:
-    return "views" in path.parts or path.stem in {"views", "viewsets"}
+    return (
+        "views" in path.parts
+        or path.stem in {"views", "viewsets"}
+        or path.parent == ROOT / "interaction" / "api"
+    )
 
 
 def used_names(code: str) -> set[str]:
