@@ -182,8 +182,9 @@ class TestTheOwnerComes:
 class TestWhatTheSourceKnows:
     def test_decision_I10_a_verified_address_stays_proven(self, acme, tmp_path):
         mail = new_email()
+        person = of_keycloak(username=mail, email=mail, emailVerified=True)
 
-        imported(acme, tmp_path, realm(of_keycloak(username=mail, email=mail, emailVerified=True)), "keycloak")
+        imported(acme, tmp_path, realm(person), "keycloak")
 
         made = user(acme, email=mail)
         assert (made.has_proven(Kind.EMAIL), made.email_verified, made.self_registered) == (True, True, False)
