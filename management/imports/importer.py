@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.utils.translation import gettext_noop
 from rest_framework.exceptions import ParseError, ValidationError
 
 from identity.core.errors import Invalid
