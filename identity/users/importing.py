@@ -4,7 +4,8 @@
 can be repeated and imports each user once.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.db import IntegrityError, transaction
@@ -37,8 +38,9 @@ def new_imported_user(
 ) -> User:
     """Return an unsaved user of another system.
 
-    ``fields`` are valid fields of a user. ``encoded`` is a hash of ``imported_hashes``. It is ignored if
-    there is a field ``password_hash``, which may cost what ``bounds`` allow.
+    ``fields`` are valid fields of a user. The operator vouches for an address, as an administrator does,
+    unless its verified flag is false: it is then unproven. ``encoded`` is a hash of ``imported_hashes``. It
+    is ignored if there is a field ``password_hash``, which may cost what ``bounds`` allow.
 
     Raises:
         Invalid: a field is invalid, or there is no username, email or phone.
@@ -57,9 +59,9 @@ def new_imported_user(
         password="",
         verified={kind for kind in Kind if profile[kind] and fields.get(f"{kind}_verified")},
     )
-    user.self_registered = False
-    # The operator who runs the import vouches for its data, as an administrator does.
-    user.email_proven, user.phone_proven = bool(user.email) or None, bool(user.phone) or None
+    addresses.set_proven(user, {kind for kind in addresses.KINDS if fields.get(f"{kind}_verified", True)})
+    # Otherwise the members API would take an account with an unproven phone for one that it created.
+    user.self_registered = any(getattr(user, f"{kind}_proven") is False for kind in addresses.KINDS)
     user.avatar = fields.get("avatar") or None
     user.is_suspended = fields.get("is_suspended", False)
     user.profile = merge({}, fields.get("profile", {}))
@@ -104,30 +106,71 @@ def add(new_users: list[User]) -> list[tuple[User, Invalid]]:
     return []
 
 
-def split_conflicts(new_users: Iterable[User]) -> tuple[list[User], list[tuple[User, Invalid]]]:
-    """Return the users whose identifiers are free, and those whose identifiers another user has."""
+@dataclass(slots=True)
+class HeldKeys:
+    """The keys of identifiers that users have, each with whether its user has proven the identifier."""
+
+    _proven: dict[Kind, dict[str, bool]] = field(default_factory=lambda: {kind: {} for kind in Kind})
+
+    def add(self, user: User) -> None:
+        """Add the keys of a user."""
+        for kind, key in _get_keys(user).items():
+            self._proven[kind][key] = _is_kept(user, kind)
+
+    def add_holders(self, new_users: Iterable[User]) -> None:
+        """Add the keys of stored users who have an identifier of a new user, unless they are held."""
+        wanted: dict[Kind, list[str]] = {kind: [] for kind in Kind}
+        for user in new_users:
+            for kind, key in _get_keys(user).items():
+                wanted[kind].append(key)
+        for kind, keys in wanted.items():
+            for holder in User.objects.filter(**{f"{kind}_key__in": keys}) if keys else ():
+                self._proven[kind].setdefault(getattr(holder, f"{kind}_key"), _is_kept(holder, kind))
+
+    def has_any(self, user: User) -> bool:
+        """Return whether one of the keys of a user is held."""
+        return any(key in self._proven[kind] for kind, key in _get_keys(user).items())
+
+    def find_conflict(self, user: User) -> Kind | None:
+        """Return a kind of identifier that the user cannot have, or None.
+
+        A proven address can be taken from a holder who has not proven it.
+        """
+        for kind, key in _get_keys(user).items():
+            is_proven = self._proven[kind].get(key)
+            if is_proven or (is_proven is False and not _is_kept(user, kind)):
+                return kind
+        return None
+
+
+def _get_keys(user: User) -> dict[Kind, str]:
+    return {kind: key for kind in Kind if (key := getattr(user, f"{kind}_key")) is not None}
+
+
+def _is_kept(user: User, kind: Kind) -> bool:
+    """Return whether no proof by another user takes the identifier away. Usernames are never proven."""
+    return kind is Kind.USERNAME or user.has_proven(kind)
+
+
+def split_conflicts(
+    new_users: Iterable[User], held: HeldKeys | None = None
+) -> tuple[list[User], list[tuple[User, Invalid]]]:
+    """Return the users who can have their identifiers, and those who cannot, each with the reason.
+
+    ``held`` are keys of users who are not stored. The keys of the accepted users are added to it.
+    """
     new_users = list(new_users)
-    taken = {kind: _get_taken_keys(kind, new_users) for kind in Kind}
+    held = held or HeldKeys()
+    held.add_holders(new_users)
     accepted: list[User] = []
     refused: list[tuple[User, Invalid]] = []
     for user in new_users:
-        keys = {kind: getattr(user, f"{kind}_key") for kind in Kind}
-        conflict = next((kind for kind, key in keys.items() if key is not None and key in taken[kind]), None)
-        if conflict is not None:
+        if conflict := held.find_conflict(user):
             refused.append((user, Invalid(conflict, gettext_noop("already exists"))))
             continue
         accepted.append(user)
-        for kind, key in keys.items():
-            taken[kind].add(key)
+        held.add(user)
     return accepted, refused
-
-
-def _get_taken_keys(kind: Kind, new_users: list[User]) -> set[str | None]:
-    name = f"{kind}_key"
-    keys = [key for user in new_users if (key := getattr(user, name)) is not None]
-    existing = User.objects.filter(**{f"{name}__in": keys}) if keys else User.objects.none()
-    # Accounts that hold an address unproven do not count: they lose it to the imported user.
-    return {getattr(user, name) for user in existing if kind is Kind.USERNAME or user.has_proven(kind)}
 
 
 @transaction.atomic
@@ -135,8 +178,9 @@ def _insert(new_users: list[User]) -> list[tuple[User, Invalid]]:
     """Insert the users whose identifiers are free, and return the others."""
     tenants.lock()  # imports of the same users in different orders would wait for each other: a deadlock
     accepted, refused = split_conflicts(new_users)
-    ownership.release_to_many(accepted)
-    User.objects.bulk_create(accepted)
+    for group in _group(accepted):
+        ownership.release_to_many(group)
+        User.objects.bulk_create(group)
     log.record_all(
         Event.USER_CREATE,
         (
@@ -145,3 +189,15 @@ def _insert(new_users: list[User]) -> list[tuple[User, Invalid]]:
         ),
     )
     return refused
+
+
+def _group(accepted: list[User]) -> Iterator[list[User]]:
+    """Yield the users in groups. A user who takes an address from an earlier user is in a later group."""
+    group, held = [], HeldKeys()
+    for user in accepted:
+        if held.has_any(user):
+            yield group
+            group, held = [], HeldKeys()
+        group.append(user)
+        held.add(user)
+    yield group

@@ -45,7 +45,8 @@ class User(EditableModel):
     custom_data = models.JSONField(default=dict, blank=True)
     # The standard claims that have no column (OpenID Connect Core 5.1), by their names.
     profile = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
-    # Created by a registration, so the email may belong to another person.
+    # Created by a registration, or imported with an unproven address. So the email or phone may belong to
+    # another person.
     self_registered = models.BooleanField(default=False, editable=False)
     # Which kinds of factors the user has: see ``factor_bits``. Triggers of ``identity.factors`` set it.
     factors = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)

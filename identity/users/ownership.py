@@ -69,7 +69,7 @@ def lock_unclaimed(kind: Kind, key: str) -> User | None:
     The row stays locked until the transaction ends, so that no other transaction takes the account over.
     """
     user = _by_key[kind].first(key=key)
-    if user is None or (not user.has_proven(kind) and (user.self_registered or _is_owned(user))):
+    if user is None or not (user.has_proven(kind) or _is_unclaimed_member(user)):
         return None
     locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk, **{f"{kind}_key": key})
     return user if locked.values_list("pk").first() else None
@@ -168,8 +168,14 @@ def release(kinds: Iterable[Kind], *, to: User) -> bool:
 
 
 def release_to_many(users: list[User]) -> None:
-    """Do what ``release`` does for many users, in one statement if no account loses an identifier."""
-    claims = {kind: {getattr(user, f"{kind}_key"): user for user in users} for kind in ADDRESSES}
+    """Do what ``release`` does for the proven addresses of many new users.
+
+    This takes one statement if no account loses an identifier.
+    """
+    claims = {
+        kind: {getattr(user, f"{kind}_key"): user for user in users if user.has_proven(kind)}
+        for kind in ADDRESSES
+    }
     is_holder = Q(pk=None)
     for kind, by_key in claims.items():
         is_holder |= Q(**{f"{kind}_key__in": [key for key in by_key if key is not None]})
@@ -232,6 +238,11 @@ def _store(user: User, fields: dict[str, Any]) -> None:
     User.objects.filter(pk=user.pk).update(
         **fields, search_text=user.fold_for_search(), version=F("version") + 1, updated_at=Now()
     )
+
+
+def _is_unclaimed_member(user: User) -> bool:
+    """Return whether the members API created the account, which gives no username, and it has no owner."""
+    return not (user.self_registered or user.username or _is_owned(user))
 
 
 def _is_owned(user: User) -> bool:

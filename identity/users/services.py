@@ -33,8 +33,8 @@ def create(  # noqa: PLR0913 - one parameter for each field
     name: str = "",
     email: str = "",
     phone: str = "",
-    email_verified: bool = False,
-    phone_verified: bool = False,
+    email_verified: bool | None = None,
+    phone_verified: bool | None = None,
     avatar: str | None = None,
     profile: Profile | None = None,
     custom_data: dict[str, object] | None = None,
@@ -43,7 +43,8 @@ def create(  # noqa: PLR0913 - one parameter for each field
     """Create a user. Email and phone are proven if the caller vouches for them.
 
     If they are proven, an account that has one of them unproven loses it. ``password_hash`` is a hash of
-    another system, instead of a password.
+    another system, instead of a password. With it, a flag that is false says that the other system has not
+    verified the address: it is unproven.
 
     Raises:
         Invalid: a field breaks a rule, or another user of this tenant has the identifier.
@@ -55,9 +56,11 @@ def create(  # noqa: PLR0913 - one parameter for each field
         raise addresses.MayNotVerify
     user = User(name=name, avatar=avatar, profile=merge({}, profile or {}), custom_data=custom_data or {})
     addresses.set_identifiers(user, username=identifiers.clean_username(username), email=email, phone=phone)
-    proven = ownership.ADDRESSES if is_vouched_for else ()
+    flags = {Kind.EMAIL: email_verified, Kind.PHONE: phone_verified}
+    unproven = {kind for kind in flags if not is_vouched_for or (password_hash and flags[kind] is False)}
+    proven = flags.keys() - unproven
     addresses.set_proven(user, proven)
-    addresses.set_flags(user, {"email_verified": email_verified, "phone_verified": phone_verified})
+    addresses.set_flags(user, {f"{kind}_verified": bool(flag) for kind, flag in flags.items()})
     user.password = (
         imported_hashes.normalize(password_hash) if password_hash else credentials.hash_new_password(password)
     )

@@ -41,7 +41,7 @@ def get_name(connector: Connector) -> str:
         config = configs.with_defaults(provider, connector.config())
     except keyring.UnknownKey:
         return provider.name
-    return str(config.get("display_name") or provider.name)
+    return configs.get_name(provider, config)
 
 
 def get_kind(connector: Connector) -> str:

@@ -61,6 +61,11 @@ def with_defaults(provider: Provider, config: dict[str, Any]) -> Config:
     }
 
 
+def get_name(provider: Provider, config: Config) -> str:
+    """Return a provider's name on pages. Releases until 0.5.0 stored longer ones than 256 characters."""
+    return str(config.get("display_name") or provider.name)[: rules.LONGEST_NAME]
+
+
 def changed_members(provider: Provider | None, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """Return the changed members as the audit log names them. Undeclared members, or none, are ``config``."""
     declared = {field.name for field in provider.fields} if provider else set()

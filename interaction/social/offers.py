@@ -59,7 +59,7 @@ class Offer:
         """The provider's name on pages."""
         if self.provider is None:
             return self.connector_id
-        return str(self.config.get("display_name") or self.provider.name)
+        return configs.get_name(self.provider, self.config)
 
 
 def get_offers(*, must_reauthenticate: bool = False) -> list[Offer]:

@@ -49,10 +49,8 @@ def to_user(raw: dict[str, Any], hashes: dict[str, str]) -> ForeignUser:
         Invalid: a value cannot be read.
 
     """
-    email = values.text(raw.get("email"))
-    identifiers = values.split_identifiers(
-        values.text(raw.get("username")), email, values.text(raw.get("phone_number"))
-    )
+    email, phone = values.text(raw.get("email")), values.text(raw.get("phone_number"))
+    identifiers = values.split_identifiers(values.text(raw.get("username")), email, phone)
     name = values.text(raw.get("name"))
     if not name or name in (email, raw.get("username"), raw.get("phone_number")):  # values of any type
         # For a user without a name, Auth0 exports the email address as the name.
@@ -65,7 +63,7 @@ def to_user(raw: dict[str, Any], hashes: dict[str, str]) -> ForeignUser:
     fields: dict[str, Any] = identifiers | {
         "name": name,
         "email_verified": bool(email) and values.flag("email_verified", raw.get("email_verified")),
-        "phone_verified": bool(identifiers["phone"])
+        "phone_verified": bool(phone)
         and values.flag("phone_verified", raw.get("phone_verified", raw.get("phone_number_verified"))),
         "avatar": values.picture_url(raw.get("picture")),
         "is_suspended": values.flag("blocked", raw.get("blocked")),

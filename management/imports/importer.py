@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.utils.translation import gettext_noop
 from rest_framework.exceptions import ParseError, ValidationError
 
 from identity.core.errors import Invalid
@@ -16,7 +15,6 @@ from identity.core.refusal_texts import translate
 from identity.factors import authenticators
 from identity.factors.authenticators import ImportedSecret
 from identity.users import importing
-from identity.users.identifiers import Kind
 from identity.users.imported_hashes import IMPORT_BOUNDS, Bounds
 from identity.users.models import User
 from identity.users.serializers import ImportedUserSerializer
@@ -82,7 +80,7 @@ class Importer:
         self._checker = ImportedUserSerializer()
         self._secrets: dict[UUID, list[ImportedSecret]] = {}  # by the id of an unsaved user
         # The identifiers of earlier records: a dry run does not find them in the database.
-        self._seen: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+        self._seen = importing.HeldKeys()
 
     def run(self, records: Iterable[Record]) -> Iterator[Summary]:
         """Import the records, and yield the summary after each batch is stored.
@@ -109,7 +107,10 @@ class Importer:
         """Insert users in one transaction, and report those whose identifiers another user has."""
         places = {user.pk: record for user, record in prepared}
         people = [user for user, _ in prepared]
-        refused = self._find_conflicts(people) if self._options.dry_run else self._insert(people)
+        if self._options.dry_run:
+            _, refused = importing.split_conflicts(people, self._seen)
+        else:
+            refused = self._insert(people)
         for user, refusal in refused:
             foreign_id = user.custom_data[importing.MARK]["id"]
             self._known.discard(foreign_id)
@@ -177,17 +178,6 @@ class Importer:
             encoded=encoded,
             bounds=self._options.bounds,
         )
-
-    def _find_conflicts(self, people: list[User]) -> list[tuple[User, Invalid]]:
-        fresh, refused = importing.split_conflicts(people)
-        for user in fresh:
-            keys = {kind: key for kind in Kind if (key := getattr(user, f"{kind}_key")) is not None}
-            if clash := next((kind for kind, key in keys.items() if key in self._seen[kind]), None):
-                refused.append((user, Invalid(clash, gettext_noop("already exists"))))
-                continue
-            for kind, key in keys.items():
-                self._seen[kind].add(key)
-        return refused
 
     def _report_problem(self, place: Place, foreign_id: str, outcome: str, refusal: Invalid) -> None:
         problem = Problem(

@@ -39,14 +39,12 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
         name: _unwrap(value)
         for name, value in values.json_object("attributes", raw.get("attributes")).items()
     }
-    email = values.text(raw.get("email"))
-    identifiers = values.split_identifiers(
-        values.text(raw.get("username")), email, values.text(attributes.get("phoneNumber"))
-    )
+    email, phone = values.text(raw.get("email")), values.text(attributes.get("phoneNumber"))
+    identifiers = values.split_identifiers(values.text(raw.get("username")), email, phone)
     fields: dict[str, Any] = identifiers | {
         "name": values.full_name(raw.get("firstName"), raw.get("lastName")),
         "email_verified": bool(email) and values.flag("emailVerified", raw.get("emailVerified")),
-        "phone_verified": bool(identifiers["phone"])
+        "phone_verified": bool(phone)
         and values.text(attributes.get("phoneNumberVerified")).lower() == "true",
         "avatar": values.picture_url(attributes.get("picture")),
         "is_suspended": raw.get("enabled") is False,

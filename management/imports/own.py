@@ -32,7 +32,9 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     apart = {"id", "totp_secret"}
     fields = {name: value for name, value in raw.items() if name not in apart and value is not None}
     for name in _FLAGS:
-        if name in fields:
+        if fields.get(name) == "":
+            del fields[name]  # says nothing, and is not false
+        elif name in fields:
             fields[name] = values.flag(name, fields[name])
     for name in ("custom_data", "profile"):
         if name in fields:

@@ -115,20 +115,24 @@ def picture_url(value: Any) -> str | None:
     return value if isinstance(value, str) and value.startswith("https://") else None
 
 
-def split_identifiers(username: str, email: str, phone: str) -> dict[str, str]:
+def split_identifiers(username: str, email: str, phone: str) -> dict[str, Any]:
     """Return username, email and phone, each with a value of its own kind.
 
     In other systems, a username can be an email address or a phone number. Such a username becomes the email
-    or phone of a user who has none, and is dropped if it is the same.
+    or phone of a user who has none, and is dropped if it is the same. The user chose it, so an address that
+    it becomes has a verified flag, which is false.
     """
     if not username:
         return {"username": "", "email": email, "phone": phone}
     kind = identifiers.detect_kind(username)
+    chosen: dict[str, Any] = {}
     if kind is Kind.EMAIL:
+        chosen = {} if email else {"email_verified": False}
         email = email or username
         username = "" if identifiers.fold(email) == identifiers.fold(username) else username
     elif kind is Kind.PHONE:
+        chosen = {} if phone else {"phone_verified": False}
         phone = phone or username
         same = identifiers.parse_phone(phone) == identifiers.parse_phone(username)
         username = "" if same else username
-    return {"username": username, "email": email, "phone": phone}
+    return {"username": username, "email": email, "phone": phone} | chosen

@@ -22,11 +22,12 @@ def find_secret(apps: list[dict[str, Any]]) -> str:
 def to_user(row: dict[str, str], secret: str) -> dict[str, Any]:
     """Return the fields of a user. authentik does not record whether somebody has confirmed an email."""
     username, password = row["username"], row["password"]
-    is_address = "@" in username
-    return {
+    identifiers: dict[str, Any] = {"username": username, "email": row["email"]}
+    if "@" in username:
+        # The user may have chosen the username, so it does not prove the address.
+        identifiers = {"email": row["email"]} if row["email"] else {"email": username, "email_verified": False}
+    return identifiers | {
         "id": row["uuid"],
-        "username": "" if is_address else username,
-        "email": row["email"] or (username if is_address else ""),
         "name": row["name"],
         # An unusable password begins with an exclamation mark.
         "password_hash": "" if password.startswith("!") else password,

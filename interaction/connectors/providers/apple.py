@@ -125,9 +125,8 @@ class Apple:
         parts = profiles.get_member(document, "name") if isinstance(document, dict) else None
         if not isinstance(parts, dict):
             return ""
-        return " ".join(
-            filter(None, (profiles.clean_name(parts.get(name)) for name in ("firstName", "lastName")))
-        )
+        names = (profiles.clean_name(parts.get(name)) for name in ("firstName", "lastName"))
+        return profiles.clean_name(" ".join(filter(None, names)))
 
     def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
         """Return the profile from the claims of the ID token, which never has a name.

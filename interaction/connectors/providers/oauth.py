@@ -83,6 +83,7 @@ def display_name_field() -> Field:
     return Field(
         name="display_name",
         required=False,
+        rule=rules.name,
         description=gettext_noop("The provider's name on the sign-in button"),
     )
 

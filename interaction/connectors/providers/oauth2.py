@@ -39,18 +39,21 @@ class OAuth2:
         Field(
             name="id_member",
             required=False,
+            rule=rules.name,
             default="id",
             description=gettext_noop("The member with the user's ID"),
         ),
         Field(
             name="email_member",
             required=False,
+            rule=rules.name,
             default="email",
             description=gettext_noop("The member with the email"),
         ),
         Field(
             name="email_verified_member",
             required=False,
+            rule=rules.name,
             description=gettext_noop(
                 "The member that is true for a verified email; without one, no email is verified"
             ),
@@ -58,6 +61,7 @@ class OAuth2:
         Field(
             name="name_member",
             required=False,
+            rule=rules.name,
             default="name",
             description=gettext_noop("The member with the name"),
         ),

@@ -9,11 +9,10 @@ from django.utils.translation import gettext_noop
 from identity.core.errors import Invalid
 from identity.users import identifiers
 from interaction.connectors.errors import ProviderError
-from interaction.connectors.providers import oauth
+from interaction.connectors.providers import oauth, rules
 from interaction.connectors.providers.base import AccountName, Endpoints, Profile, TokenResponse
 
 _LONGEST_SUBJECT: Final = 255  # OpenID Connect Core 1.0 section 2
-_LONGEST_NAME: Final = 256
 _LONGEST_URL: Final = 2048
 
 
@@ -97,7 +96,7 @@ def with_alias(profile: Profile, alias: AccountName) -> Profile:
 
 def clean_name(value: object) -> str:
     """Return a name as one line of at most 256 characters; an empty string for anything but a text."""
-    return _line(value)[:_LONGEST_NAME].strip()
+    return _line(value)[: rules.LONGEST_NAME].strip()
 
 
 def _line(value: object) -> str:

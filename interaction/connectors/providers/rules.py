@@ -20,6 +20,7 @@ _URL_SAFE: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?
 _AWS_REGION: Final = re.compile(r"[a-z]{2,8}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}")
 _LARGEST_PORT: Final = 65535
 _LONGEST_URL: Final = 2048
+LONGEST_NAME: Final = 256
 
 
 def https_url(value: str) -> str | None:
@@ -30,6 +31,13 @@ def https_url(value: str) -> str | None:
         web.parse(value)
     except ProviderError as error:
         return error.message
+    return None
+
+
+def name(value: str) -> str | None:
+    """A name of at most 256 characters."""
+    if len(value) > LONGEST_NAME:
+        return fill(gettext_noop("must have at most %(count)s characters"), count=LONGEST_NAME)
     return None
 
 

@@ -233,6 +233,8 @@ OAUTH2 = ("authorization_endpoint", "token_endpoint", "userinfo_endpoint")
         ("{", ""),
         ("", ""),
         (json.dumps({"name": {"firstName": "A" * 5000}}), ""),
+        (json.dumps({"name": {"firstName": "A" * 255, "lastName": "B" * 255}}), "A" * 255),
+        (json.dumps({"name": {"firstName": "A" * 200, "lastName": "B" * 200}}), "A" * 200 + " " + "B" * 55),
     ],
 )
 def test_a_name_is_read_from_what_apple_posts(user, name):

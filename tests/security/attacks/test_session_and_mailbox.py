@@ -8,10 +8,10 @@ from django.utils import timezone
 from identity.factors.models import BackupCode, Passkey
 from identity.sessions.models import Session
 from identity.users.models import User
-from tests.support import account, codes, factors, passkeys
+from tests.support import account, codes, factors, openid, passkeys, social
 from tests.support.cast import PASSWORD, query_of
 from tests.support.codes import new_email
-from tests.support.factors import NEXT, SEND, SET_UP_CODES, enrol, switch_on
+from tests.support.factors import NEXT, SEND, SET_UP_CODES, enrol, has_session, switch_on
 from tests.support.forms import forms
 from tests.support.passkeys import device
 
@@ -211,3 +211,38 @@ class TestASessionWithoutAPassword:
         assert confirm_by_mail(acme, thief, email).status_code == 200
         with acme.active():
             assert User.objects.get(pk=user.pk).email == email
+
+
+class TestASessionThatIsSignedInAgain:
+    """An open session that began with the password, and a code by email used twice."""
+
+    @pytest.fixture
+    def thief(self, acme, user):
+        app = enrol(acme, user, two_step=False)
+        browser = acme.browser()
+        assert has_session(browser.sign_in(user))
+        assert browser.post(CONFIRM, json={"type": "Totp", "code": app.code()}).status_code == 200
+        grow_old(acme)
+        return browser
+
+    def test_decision_M21_M43_a_code_that_signs_in_ends_the_confirmation_by_a_code(self, acme, thief, email):
+        social.connect(acme, openid.CLIENT | {"issuer": "https://elsewhere.example"})
+        assert confirm_by_mail(acme, thief, email).status_code == 200
+        codes.let_time_pass(acme)
+        number = len(codes.messages_to(email)) + 1
+        assert has_session(codes.enter(thief, email, codes.sent(thief, email, number=number)))
+        token = forms(thief.get("/account"))[0].fields
+
+        answer = thief.post("/account/linked", data=token | {"link": "oidc"})
+
+        assert answer.headers["Location"].endswith("/confirm?back=account-linked")
+        assert thief.get("/account/email").headers["Location"].endswith("/confirm?back=account-email")
+        with acme.active():
+            assert (Session.objects.get().level, Session.objects.get().second_factor_at) == (2, None)
+
+    def test_decision_M43_a_password_keeps_it(self, acme, user, thief, email):
+        assert confirm_by_mail(acme, thief, email).status_code == 200
+
+        assert has_session(thief.sign_in(user))
+
+        assert thief.get("/account/email").status_code == 200
