@@ -161,7 +161,7 @@ def unlink(user: User, identity_id: UUID) -> None:
 
     Raises:
         Gone: the user has no such account.
-        LastSignInMethod: the user has no other way to sign in that works.
+        LastSignInMethod: the user can sign in with this account, and in no other way.
 
     """
     # Locked, so that two concurrent calls cannot unlink the last two accounts.
@@ -169,10 +169,11 @@ def unlink(user: User, identity_id: UUID) -> None:
     identity = SocialIdentity.objects.filter(user=user, pk=identity_id).first()
     if locked is None or identity is None:
         raise Gone
+    had_way_in = sign_in_ways.has_way_in(locked)
     _record(Event.SOCIAL_IDENTITY_DELETE, identity)
     notify(locked, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
     identity.delete()
-    if not sign_in_ways.has_way_in(locked):
+    if had_way_in and not sign_in_ways.has_way_in(locked):
         raise LastSignInMethod
 
 

@@ -97,3 +97,7 @@ class Google:
 
         """
         return build_profile(endpoints, tokens)
+
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return provider == ISSUER

@@ -117,6 +117,14 @@ class Microsoft:
         is_hosted = not is_personal or profiles.get_domain(profile.email) in _OWN_DOMAINS
         return replace(profile, email_verified=profile.email_verified and is_hosted)
 
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        directory = provider.removeprefix(f"{HOST}/").removesuffix("/v2.0")
+        is_personal = directory == _PERSONAL
+        if {"consumers": not is_personal, "organizations": is_personal}.get(config["tenant_id"]):
+            return False
+        return provider == self.endpoints(config).issuer.replace("{tenantid}", directory)
+
 
 def _directory(tenant_id: str) -> str:
     try:

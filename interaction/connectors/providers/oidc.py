@@ -75,3 +75,7 @@ class Oidc:
         if config["issuer"] == google.ISSUER:
             return google.build_profile(endpoints, tokens)
         return profiles.from_openid(endpoints, tokens)
+
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return bool(provider == config["issuer"])

@@ -159,6 +159,10 @@ class WeChat:
         )
         return profiles.with_alias(profile, AccountName(own, openid))
 
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return provider in {PLATFORM, f"{PLATFORM}/{config['app_id']}"}
+
     def _exchange(self, config: Config, code: str) -> dict[str, Any]:
         query = {
             "appid": config["app_id"],
