@@ -179,6 +179,12 @@ def unlink(user: User, identity_id: UUID) -> None:
     sign_out.sign_out(locked)
 
 
+def unlink_all(user: User) -> None:
+    """Unlink all accounts from a user whose row is locked and whose sessions end, and notify the user."""
+    for identity in find_by_user(user):
+        _unlink(user, identity)
+
+
 def _unlink(user: User, identity: SocialIdentity) -> None:
     _record(Event.SOCIAL_IDENTITY_DELETE, identity)
     notify(user, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
