@@ -64,16 +64,21 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
                 notice=notice,
                 channel=channel,
                 to=to,
-                words=_get_origin(notice) | _get_remaining(user, notice) | dict(words),
+                words=_get_origin(notice) | _get_remaining(user, notice, to) | dict(words),
                 brand=message_branding.get_brand(experience),
                 template=message_branding.find_template(experience, notice, channel),
             )
         )
 
 
-def _get_remaining(user: User, notice: Notice) -> dict[str, str]:
-    """Return what can still sign in after a new password, and where the user removes it."""
-    remaining = remaining_ways.describe(user) if notice is Notice.PASSWORD_CHANGED else ""
+def _get_remaining(user: User, notice: Notice, to: str) -> dict[str, str]:
+    """Return what can still sign in after a new password, and where the user removes it.
+
+    Former addresses of the user are not told, because they may have belonged to a thief.
+    """
+    if notice is not Notice.PASSWORD_CHANGED or to not in user.get_proven_addresses().values():
+        return {}
+    remaining = remaining_ways.describe(user)
     return {"remaining": remaining, "account": f"{tenancy.active().issuer}/account"} if remaining else {}
 
 

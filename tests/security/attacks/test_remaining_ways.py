@@ -4,6 +4,8 @@ import httpx
 import pytest
 
 from identity.factors.models import Passkey
+from identity.users import services as users
+from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors.providers.base import Profile
 from interaction.social import services as identities
@@ -32,6 +34,7 @@ def user(acme: World, email: str) -> User:
     )
     with acme.active():
         identities.link(user, profile, connector, "Elsewhere")
+        user.refresh_from_db()
     return user
 
 
@@ -63,6 +66,17 @@ def test_attack_AS04_who_resets_the_password_is_not_told_what_still_signs_in(acm
         assert "Elsewhere (thief@example.com)" in text
         assert f"{acme.issuer}/account" in text
         assert "0900" not in text
+
+
+def test_a_former_address_is_told_of_none(acme, user, email):
+    """It may have been the thief's."""
+    with acme.active():
+        users.change(user, {"email": codes.new_email()}, proven=Kind.EMAIL)
+
+    set_by_api(acme, user)
+
+    for address, is_told in ((email, False), (user.email, True)):
+        assert ("Elsewhere" in codes.message_about(address, "Your password")["body"]) is is_told
 
 
 def test_nor_of_passkeys_and_a_template_has_placeholders(acme, user, email):
