@@ -4,6 +4,7 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef
 
+from identity.factors import services
 from identity.factors.models import (
     Authenticator,
     BackupCode,
@@ -23,6 +24,11 @@ def _end_factors(user: User) -> None:
             model.objects.filter(user=user).delete()
 
 
+def _remove_passkeys(user: User) -> None:
+    for pk in Passkey.objects.filter(user=user).values_list("pk", flat=True):
+        services.remove(user, pk)
+
+
 def _end_browsers(user: User) -> None:
     KnownBrowser.objects.filter(user=user).delete()
 
@@ -40,6 +46,7 @@ USER_DATA: Final = [
         model="factors.Passkey",
         reason="the previous owner could sign in with it",
         end=_end_factors,
+        remove_ways=_remove_passkeys,
         evidence=lambda: Exists(Passkey.objects.filter(user=OuterRef("pk"))),
     ),
     UserData(

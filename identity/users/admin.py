@@ -16,11 +16,12 @@ from identity.users import (
     account_admin,
     credentials,
     identifiers,
+    other_ways,
     profile_admin,
     services,
     sign_in_locks,
 )
-from identity.users.forms import NewUserForm, PasswordForm, PersonForm, VerificationForm
+from identity.users.forms import NewPasswordForm, NewUserForm, PersonForm, VerificationForm
 from identity.users.models import User
 from identity.users.serializers import UserSerializer
 
@@ -49,7 +50,9 @@ def _unlock(submission: Submission) -> str:
 
 
 def _set_password(submission: Submission) -> str:
-    credentials.set_password(submission.row, submission.fields["password"], expected=submission.expected)
+    removes_others = submission.fields["removes_other_ways"]
+    set_password = other_ways.set_only_password if removes_others else credentials.set_password
+    set_password(submission.row, submission.fields["password"], expected=submission.expected)
     return gettext("The new password is set; all sessions and refresh tokens have ended.")
 
 
@@ -118,7 +121,7 @@ class UserAdmin(Pages):
         ),
         Operation(
             "password", _("Set password"), _("Ends every session, refresh token and lock at once."),
-            _set_password, form=PasswordForm, sentence=_("Set password of {name}"),
+            _set_password, form=NewPasswordForm, sentence=_("Set password of {name}"),
         ),
         Operation(
             "verify", _("Verify addresses"),

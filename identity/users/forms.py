@@ -23,6 +23,16 @@ class PasswordForm(forms.Form):
     )
 
 
+class NewPasswordForm(PasswordForm):
+    """A new password, and whether other ways to sign in stay."""
+
+    removes_other_ways = forms.BooleanField(
+        label=_("Remove linked accounts and passkeys"),
+        required=False,
+        help_text=_("If somebody else had access to the account, they may have added some."),
+    )
+
+
 class PersonForm(forms.Form):
     """The name and addresses of a user."""
 

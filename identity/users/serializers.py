@@ -148,6 +148,9 @@ class PasswordSerializer(serializers.Serializer[Any]):
     """A new password."""
 
     password = Password()
+    remove_linked_accounts_and_passkeys = Flag(
+        default=False, help_text="Whether the password becomes the only way to sign in, besides codes"
+    )
 
     rules: ClassVar = {"password": clean_password}
 

@@ -23,7 +23,8 @@ class UserData:
     When an account gets a new owner, ``end`` deletes or ends its rows. Without ``end`` they stay. ``reason``
     says why. When an account loses an email or phone, ``end_dependent_on`` ends the rows that depend on it
     alone. ``evidence`` is a condition on the user, ``OuterRef("pk")``. A matching row is evidence that the
-    account has an owner, like a proven identifier.
+    account has an owner, like a proven identifier. ``remove_ways`` removes the rows with which the user can
+    sign in, for ``other_ways``.
     """
 
     model: str
@@ -31,6 +32,7 @@ class UserData:
     end: Callable[[User], None] | None = None
     end_dependent_on: Callable[[User, Kind], None] | None = None
     evidence: Callable[[], Exists] | None = None
+    remove_ways: Callable[[User], None] | None = None
 
 
 @cache

@@ -12,7 +12,15 @@ from identity.rest.etags import check_unversioned, expected_versions
 from identity.rest.filters import by_id
 from identity.rest.list_query import BoundListQuery
 from identity.rest.viewsets import CrudViewSet, ListMixin, Row
-from identity.users import credentials, factor_bits, identifiers, row_counts, services, sign_in_locks
+from identity.users import (
+    credentials,
+    factor_bits,
+    identifiers,
+    other_ways,
+    row_counts,
+    services,
+    sign_in_locks,
+)
 from identity.users.models import User
 from identity.users.profile import TOP_LEVEL
 from identity.users.serializers import (
@@ -116,9 +124,10 @@ class UserViewSet(CrudViewSet):
         user = self.get_object()
         serializer = PasswordSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        credentials.set_password(
-            user, serializer.validated_data["password"], expected=expected_versions(request, user.pk)
-        )
+        fields = serializer.validated_data
+        removes_others = fields["remove_linked_accounts_and_passkeys"]
+        set_password = other_ways.set_only_password if removes_others else credentials.set_password
+        set_password(user, fields["password"], expected=expected_versions(request, user.pk))
         return Response(None)
 
     def locks(self, request: Request, pk: str) -> Response:

@@ -1,6 +1,7 @@
 """The doctor's checks of connectors."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
@@ -8,7 +9,7 @@ from identity.core.doctor_checks import doctor_check, join_names
 from identity.encryption import keyring
 from interaction.connectors import callbacks
 from interaction.connectors.models import Connector
-from interaction.connectors.providers import registry
+from interaction.connectors.providers import github, registry
 
 
 @doctor_check
@@ -18,7 +19,7 @@ def connectors() -> Iterator[CheckMessage]:
     unknown: list[str] = []
     sharing: list[str] = []
     for connector in Connector.objects.select_related("tenant").order_by("pk"):
-        label = f"{connector.connector_id} of {connector.tenant.slug}"
+        label = _get_label(connector)
         try:
             connector.config()
         except keyring.UnknownKey:
@@ -50,3 +51,33 @@ def connectors() -> Iterator[CheckMessage]:
             'its own callback" on the page of the connector at /admin',
             id="connectors.W003",
         )
+
+
+@doctor_check
+def wechat() -> Iterator[CheckMessage]:
+    """Report connectors whose providers could obtain WeChat's codes: WeChat compares only the domain."""
+    enabled = Connector.objects.filter(type=Connector.Type.SOCIAL, enabled=True)
+    rows = list(enabled.select_related("tenant").order_by("pk"))
+    wechats = [_get_label(row) for row in rows if row.connector_id == "wechat"]
+    others = [_get_label(row) for row in rows if _has_any_provider(row)]
+    if wechats and others:
+        yield Warning(
+            "WeChat compares only the domain of a redirect URI, and all tenants share this one. A malicious "
+            f"provider of these connectors can obtain codes of WeChat: {join_names(others)}. WeChat is "
+            f"enabled here: {join_names(wechats)}",
+            hint="if you do not trust each of these providers, disable its connector or WeChat, or use WeChat "
+            "in an installation with a domain of its own (docs/security/accepted.md)",
+            id="connectors.W004",
+        )
+
+
+def _has_any_provider(connector: Connector) -> bool:
+    """Return whether the configuration of a connector chooses its provider."""
+    if connector.connector_id == github.GitHub.connector_id:
+        with suppress(keyring.UnknownKey):
+            return connector.config().get("endpoint", "").rstrip("/") not in {"", github.PUBLIC}
+    return connector.connector_id in {"oidc", "oauth2"}
+
+
+def _get_label(connector: Connector) -> str:
+    return f"{connector.connector_id} of {connector.tenant.slug}"

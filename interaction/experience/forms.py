@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from django import forms
 from django.conf import settings
-from django.utils.text import capfirst
+from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.texts import Text
 from identity.users.identifiers import Kind
+from identity.users.notices import Notice
 from identity.users.profile import TEXTS
 from identity.users.profile_admin import get_label
 from interaction.experience import terms
@@ -210,10 +211,17 @@ def describe_placeholders(key: MessageKey) -> Text:
     """Return a help text about the placeholders of a message."""
     if key.purpose in CODES:
         return _("{code} is replaced by the code, {name} by the tenant's name.")
-    return _(
+    common = _(
         "{name} is replaced by the tenant's name. In notices about linked accounts, {provider} is replaced "
         "by the provider's name. {time}, {browser} and {address} are replaced by when and where it was done."
     )
+    if key.purpose != Notice.PASSWORD_CHANGED:
+        return common
+    own = _(
+        "{remaining} is replaced by the linked accounts and passkeys that can still sign in, and {account} by "
+        "the address of the account page. Both are empty if there are none."
+    )
+    return format_lazy("{} {}", common, own)
 
 
 def find_template(key: MessageKey, row: SignInExperience) -> dict[str, str]:

@@ -14,6 +14,7 @@ from identity.users.notices import Notice
 CODES: Final = ("sign_in", "register", "forgot_password", "second_factor", "change")
 PURPOSES: Final = (*CODES, *(notice.value for notice in Notice))
 _PLACEHOLDERS: Final = re.compile(r"\{([^{}]*)\}")
+_OF_NOTICES: Final = {"name", "provider", "time", "browser", "address", "remaining", "account"}
 _EVERY_LANGUAGE: Final = ""
 _KEY: Final = ("purpose", "channel", "language")
 
@@ -24,7 +25,8 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     Placeholders: ``{name}`` is the tenant's name, ``{code}`` the code, in messages with a code, and
     ``{provider}`` the provider's name, in notices about linked accounts. In notices, ``{time}``,
     ``{browser}`` and ``{address}`` say when and where it was done. The last two are empty if an administrator
-    did it.
+    did it. In the notice of a new password, ``{remaining}`` names the linked accounts and passkeys that can
+    still sign in, and ``{account}`` is the URL of the account page. Both are empty if there are none.
     """
 
     purpose = Choice(choices=PURPOSES)
@@ -55,7 +57,7 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
                 {"subject": gettext_noop("an SMS has neither subject nor html")}
             )
         has_code = template["purpose"] in CODES
-        placeholders = {"name"} if has_code else {"name", "provider", "time", "browser", "address"}
+        placeholders = {"name"} if has_code else _OF_NOTICES
         _check(template, "subject", placeholders)
         for field in ("text", "html"):
             _check(template, field, placeholders | {"code"} if has_code else placeholders)

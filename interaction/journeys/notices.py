@@ -6,6 +6,7 @@ from datetime import UTC
 from django.utils import formats, timezone, translation
 
 from audit import context
+from identity.core import tenancy
 from identity.http import browser_names
 from identity.http.languages import find_supported
 from identity.users.identifiers import Kind
@@ -16,7 +17,7 @@ from interaction.connectors.messages import EMAIL, SMS, Message
 from interaction.experience import services as experiences
 from interaction.experience import sms_countries
 from interaction.experience.models import SignInExperience
-from interaction.journeys import message_branding
+from interaction.journeys import message_branding, remaining_ways
 from interaction.verification import notice_texts, outgoing
 
 
@@ -63,11 +64,22 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
                 notice=notice,
                 channel=channel,
                 to=to,
-                words=_get_origin(notice) | dict(words),
+                words=_get_origin(notice) | _get_remaining(user, notice, to) | dict(words),
                 brand=message_branding.get_brand(experience),
                 template=message_branding.find_template(experience, notice, channel),
             )
         )
+
+
+def _get_remaining(user: User, notice: Notice, to: str) -> dict[str, str]:
+    """Return what can still sign in after a new password, and where the user removes it.
+
+    Former addresses of the user are not told, because they may have belonged to a thief.
+    """
+    if notice is not Notice.PASSWORD_CHANGED or to not in user.get_proven_addresses().values():
+        return {}
+    remaining = remaining_ways.describe(user)
+    return {"remaining": remaining, "account": f"{tenancy.active().issuer}/account"} if remaining else {}
 
 
 def _get_origin(notice: Notice) -> dict[str, str]:

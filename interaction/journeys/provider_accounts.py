@@ -55,6 +55,8 @@ def record_use(user: User, account: ProvenAccount) -> None:
 
 def _link(user: User, account: ProvenAccount) -> None:
     profile = account.profile
+    # The user was read before the row was locked, and may have another address by now.
+    user.refresh_from_db(fields=("email", "email_key", "email_verified", "email_proven"))
     if not may_link(user, profile) or not ownership.keep_proof(user, Kind.EMAIL):
         raise AccountChanged
     try:

@@ -74,11 +74,10 @@ def _codes(user: User, experience: SignInExperience) -> Iterator[Way]:
 
 def _linked_accounts(user: User) -> Iterator[Way]:
     linked = social.find_by_user(user)
-    enabled = {offer.connector_id for offer in get_offers()} if linked else set()
+    offers = get_offers() if linked else []
     for identity in linked:
-        problem = (
-            "" if identity.connector_id in enabled else gettext("The provider has no enabled connector.")
-        )
+        works = any(offer.has_accounts_of(identity.provider) for offer in offers)
+        problem = "" if works else gettext("The provider has no enabled connector.")
         yield Way(identity.provider_name, problem, connector_id=identity.connector_id)
 
 

@@ -65,8 +65,8 @@ register_operations(
     User,
     Operation(
         "unlink", _("Unlink account"),
-        _("The user can no longer sign in with the account at the other provider, and gets a notice. The "
-        "account there remains."),
+        _("The user can no longer sign in with the account at the other provider, is signed out everywhere, "
+        "and gets a notice. The account there remains."),
         _unlink, form_for=_build_form, is_destructive=True,
     ),
 )  # fmt: skip

@@ -49,6 +49,10 @@ class Offer:
         """Whether the provider honours ``max_age`` and ``prompt=login``."""
         return self.provider is not None and self.provider.can_reauthenticate
 
+    def has_accounts_of(self, provider: str) -> bool:
+        """Return whether an account with this ``provider`` can sign in here."""
+        return self.provider is not None and self.provider.has_accounts_of(self.config, provider)
+
     @property
     def redirect_uri(self) -> str:
         """The address to which the provider redirects browsers."""

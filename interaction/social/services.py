@@ -12,6 +12,7 @@ from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.core.records import Gone
+from identity.sessions import sign_out
 from identity.sessions.models import Session
 from identity.users import sign_in_ways
 from identity.users.models import User
@@ -157,11 +158,13 @@ def record_use(identity: SocialIdentity, profile: Profile, connector: Connector,
 
 @transaction.atomic
 def unlink(user: User, identity_id: UUID) -> None:
-    """Unlink an account from a user and notify the user.
+    """Unlink an account from a user, sign the user out everywhere, and notify the user.
+
+    Sessions and refresh tokens that began with the account end with it. Sessions do not store how they began.
 
     Raises:
         Gone: the user has no such account.
-        LastSignInMethod: the user has no other way to sign in that works.
+        LastSignInMethod: the user can sign in with this account, and in no other way.
 
     """
     # Locked, so that two concurrent calls cannot unlink the last two accounts.
@@ -169,11 +172,23 @@ def unlink(user: User, identity_id: UUID) -> None:
     identity = SocialIdentity.objects.filter(user=user, pk=identity_id).first()
     if locked is None or identity is None:
         raise Gone
-    _record(Event.SOCIAL_IDENTITY_DELETE, identity)
-    notify(locked, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
-    identity.delete()
-    if not sign_in_ways.has_way_in(locked):
+    had_way_in = sign_in_ways.has_way_in(locked)
+    _unlink(locked, identity)
+    if had_way_in and not sign_in_ways.has_way_in(locked):
         raise LastSignInMethod
+    sign_out.sign_out(locked)
+
+
+def unlink_all(user: User) -> None:
+    """Unlink all accounts from a user whose row is locked and whose sessions end, and notify the user."""
+    for identity in find_by_user(user):
+        _unlink(user, identity)
+
+
+def _unlink(user: User, identity: SocialIdentity) -> None:
+    _record(Event.SOCIAL_IDENTITY_DELETE, identity)
+    notify(user, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
+    identity.delete()
 
 
 def _record(event: Event, identity: SocialIdentity) -> None:

@@ -6,6 +6,7 @@ from django.db.models import Exists, OuterRef
 
 from identity.users.models import User
 from identity.users.user_data import UserData
+from interaction.social import services
 from interaction.social.models import SocialIdentity
 
 
@@ -18,6 +19,7 @@ USER_DATA: Final = [
         model="social.SocialIdentity",
         reason="the previous owner could sign in with an account that they linked",
         end=_end,
+        remove_ways=services.unlink_all,
         evidence=lambda: Exists(SocialIdentity.objects.filter(user=OuterRef("pk"))),
     ),
 ]

@@ -87,6 +87,11 @@ _TEXTS: Final = {
     ),
 }
 
+_REMAINING: Final = gettext_lazy(
+    "These can still be used to sign in: %(remaining)s. If one of them isn't yours, remove it on your account "
+    "page: %(account)s"
+)
+
 
 def new_notice_message(  # noqa: PLR0913 - the parts of a message
     *,
@@ -101,6 +106,8 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
     values = {
         "provider": "",
         "left": "",
+        "remaining": "",
+        "account": "",
         **dict.fromkeys(ORIGIN, ""),
         **{name: _one_line(text) for name, text in words.items()},
         "name": brand.name,
@@ -112,6 +119,8 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
     facts = _describe_origin(values)
     advice = _("If this wasn't you, contact the people who run the service right away.")
     details = [str(detail % values)] if detail else []
+    if values["remaining"]:
+        details.append(_REMAINING % values)
     if channel != EMAIL:
         facts = [f"{', '.join(values[name] for name in ORIGIN if values[name])}."] if facts else []
         text = " ".join([f"{subject}.", *details, *facts, advice])

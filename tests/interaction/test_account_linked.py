@@ -33,7 +33,9 @@ def connect(world: World, config: dict[str, str]) -> Connector:
 
 
 def link(world: World, user: User, connector: Connector, subject: str = "ada-1") -> SocialIdentity:
-    profile = Profile(provider="https://elsewhere.example", subject=subject, email="ada@example.com")
+    with world.active():
+        issuer = connector.config()["issuer"]
+    profile = Profile(provider=issuer, subject=subject, email="ada@example.com")
     with world.active():
         return identities.link(user, profile, connector, "Elsewhere <&>")
 

@@ -6,8 +6,10 @@ from uuid import uuid4
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 
 from audit.models import Entry
+from identity.core import tenancy
 from identity.core.errors import Invalid
 from interaction.connectors import callbacks, checks
 from interaction.connectors import services as connectors
@@ -108,6 +110,44 @@ def test_decision_N6_the_doctor_names_connectors_that_share_the_old_callback(acm
         assert f"until release {callbacks.SHARED_UNTIL}" in warnings()[0]
         Connector.objects.filter(pk=connector.pk).update(enabled=False)
         assert not warnings()
+
+
+@pytest.mark.parametrize(
+    ("connector_id", "config", "is_named"),
+    [
+        ("oauth2", social.oauth2_config("https://other.example"), True),
+        ("oidc", openid.CLIENT | {"issuer": "https://other.example"}, True),
+        ("github", openid.CLIENT | {"endpoint": "https://github.example"}, True),
+        ("github", openid.CLIENT, False),
+        ("github", openid.CLIENT | {"endpoint": "https://github.com/"}, False),
+        ("google", openid.CLIENT, False),
+    ],
+)
+def test_attack_AS04_the_doctor_names_providers_that_can_obtain_codes_of_wechat(
+    acme, rival, connector_id, config, is_named
+):
+    """WeChat compares the domain of the redirect URI alone, and tenants share it."""
+    other = social.connect(rival, config, connector_id)
+    secrets = {"app_id": "wxbdc5610cc59c1631", "app_secret": "the app secret"}
+    wechat = social.connect(acme, secrets, "wechat")
+
+    def warnings() -> list[str]:
+        return [str(found) for found in checks.wechat() if found.id == "connectors.W004"]
+
+    with tenancy.using(tenancy.EVERYWHERE), transaction.atomic():
+        Connector.objects.exclude(pk__in=[other.pk, wechat.pk]).delete()
+        named = warnings()
+        for row in (other, wechat):
+            Connector.objects.filter(pk=row.pk).update(enabled=False)
+            assert not warnings()
+            Connector.objects.filter(pk=row.pk).update(enabled=True)
+        transaction.set_rollback(True)
+    with rival.active():
+        Connector.objects.all().delete()
+
+    assert bool(named) is is_named
+    assert all(f"{connector_id} of {rival.tenant.slug}" in text for text in named)
+    assert all(f"wechat of {acme.tenant.slug}" in text for text in named)
 
 
 def test_decision_N6_the_shared_callback_ends_with_the_release_that_was_announced():

@@ -132,11 +132,13 @@ class TestAccounts:
 
     def link(self, world: World, user: User, subject: str) -> Any:
         profile = Profile(
-            provider="https://idp.example", subject=subject, email="", email_verified=False, name=""
+            provider="https://github.com", subject=subject, email="", email_verified=False, name=""
         )
         with world.active():
             config = {"client_id": "x", "client_secret": "x"}
-            connector = connectors.create(connector_id="github", type="Social", config=config)
+            connector = connectors.create(
+                connector_id="github", type="Social", config=config, enabled=True
+            )
             return identities.link(user, profile, connector, "Example")
 
 

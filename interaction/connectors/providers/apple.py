@@ -145,6 +145,10 @@ class Apple:
             email_verified=claims.get("email_verified") in (True, "true"),
         )
 
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return provider == ISSUER
+
 
 def _build_client_secret(config: Config) -> str:
     return signed_secret.sign(

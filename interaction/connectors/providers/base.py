@@ -194,6 +194,9 @@ class SocialProvider(Provider, Protocol):
 
         """
 
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+
 
 @runtime_checkable
 class PostingProvider(SocialProvider, Protocol):

@@ -9,7 +9,7 @@ from interaction.connectors.providers import oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 from interaction.connectors.providers.guide import Guide, WebPage
 
-_PUBLIC: Final = "https://github.com"
+PUBLIC: Final = "https://github.com"
 
 
 class GitHub:
@@ -26,7 +26,7 @@ class GitHub:
             name="endpoint",
             required=False,
             destination=True,
-            default=_PUBLIC,
+            default=PUBLIC,
             rule=rules.https_url,
             description=gettext_noop("A GitHub Enterprise server, for example https://github.example.com"),
         ),
@@ -64,7 +64,7 @@ class GitHub:
         return Endpoints(
             authorization=f"{server}/login/oauth/authorize",
             token=f"{server}/login/oauth/access_token",
-            userinfo="https://api.github.com/user" if server == _PUBLIC else f"{server}/api/v3/user",
+            userinfo="https://api.github.com/user" if server == PUBLIC else f"{server}/api/v3/user",
         )
 
     def test(self, config: Config, redirect_uri: str) -> None:
@@ -96,6 +96,10 @@ class GitHub:
             email_verified=verified,
             avatar=person.get("avatar_url"),
         )
+
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return bool(provider == config["endpoint"].rstrip("/"))
 
 
 def _primary_email(endpoints: Endpoints, tokens: TokenResponse) -> tuple[object, object]:

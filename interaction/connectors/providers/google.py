@@ -1,5 +1,6 @@
 """Sign-in with Google, an OpenID provider."""
 
+from dataclasses import replace
 from typing import Final
 
 from django.utils.translation import gettext_noop
@@ -9,6 +10,24 @@ from interaction.connectors.providers.base import Config, Endpoints, Field, Prof
 from interaction.connectors.providers.guide import Guide, WebPage
 
 ISSUER: Final = "https://accounts.google.com"
+_OWN_DOMAINS: Final = {"gmail.com", "googlemail.com"}
+
+
+def build_profile(endpoints: Endpoints, tokens: TokenResponse) -> Profile:
+    """Return the profile from the standard claims, whose address is verified only if Google hosts it.
+
+    Google verified any other address once, when the account was created. Since then, the address may have
+    passed to another person. ``hd`` names the organization whose domains Google hosts.
+
+    Raises:
+        ProviderError: a claim is missing.
+
+    """
+    profile = profiles.from_openid(endpoints, tokens)
+    organization = tokens.claims.get("hd")
+    is_hosted = isinstance(organization, str) and bool(organization)
+    is_hosted = is_hosted or profiles.get_domain(profile.email) in _OWN_DOMAINS
+    return replace(profile, email_verified=profile.email_verified and is_hosted)
 
 
 class Google:
@@ -71,10 +90,14 @@ class Google:
         oauth.check_client(self.endpoints(config), config, redirect_uri)
 
     def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
-        """Return the profile from the standard claims.
+        """Return the profile of ``build_profile``.
 
         Raises:
             ProviderError: a claim is missing.
 
         """
-        return profiles.from_openid(endpoints, tokens)
+        return build_profile(endpoints, tokens)
+
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return provider == ISSUER

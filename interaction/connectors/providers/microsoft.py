@@ -1,5 +1,6 @@
 """Sign-in with Microsoft Entra ID, an OpenID provider for each of its tenants."""
 
+from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
@@ -10,6 +11,9 @@ from interaction.connectors.providers.base import Config, Endpoints, Field, Prof
 from interaction.connectors.providers.guide import Guide, WebPage
 
 HOST: Final = "https://login.microsoftonline.com"
+# The directory of all personal accounts, and the domains of the mailboxes that Microsoft gives them.
+_PERSONAL: Final = "9188040d-6c67-4c5b-b112-36a304b66dad"
+_OWN_DOMAINS: Final = {"outlook.com", "hotmail.com", "live.com", "msn.com"}
 
 
 class Microsoft:
@@ -94,20 +98,32 @@ class Microsoft:
         """Return the profile from the claims of the ID token.
 
         An administrator of a directory can give its users any address. Only the optional claim ``xms_edov``
-        asserts that the domain of the address belongs to the directory.
+        asserts that the domain of the address belongs to the directory. Personal accounts have the claim with
+        any address, which Microsoft verified once, so of theirs only Microsoft's own domains count.
 
         Raises:
             ProviderError: a claim is missing.
 
         """
         claims = tokens.claims
-        return profiles.build_profile(
+        profile = profiles.build_profile(
             provider=claims["iss"],
             subject=claims["sub"],
             name=claims.get("name"),
             email=claims.get("email"),
             email_verified=claims.get("xms_edov") in (True, "1", "true"),
         )
+        is_personal = profile.provider == f"{HOST}/{_PERSONAL}/v2.0"
+        is_hosted = not is_personal or profiles.get_domain(profile.email) in _OWN_DOMAINS
+        return replace(profile, email_verified=profile.email_verified and is_hosted)
+
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        directory = provider.removeprefix(f"{HOST}/").removesuffix("/v2.0")
+        is_personal = directory == _PERSONAL
+        if {"consumers": not is_personal, "organizations": is_personal}.get(config["tenant_id"]):
+            return False
+        return provider == self.endpoints(config).issuer.replace("{tenantid}", directory)
 
 
 def _directory(tenant_id: str) -> str:

@@ -125,3 +125,7 @@ class OAuth2:
             email=profiles.get_member(person, config["email_member"]),
             email_verified=profiles.get_member(person, config["email_verified_member"]),
         )
+
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return bool(provider == config["userinfo_endpoint"])

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_noop
 
-from interaction.connectors.providers import discovery, oauth, profiles, rules
+from interaction.connectors.providers import discovery, google, oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 from interaction.connectors.providers.guide import Guide, WebPage
 
@@ -72,4 +72,10 @@ class Oidc:
             ProviderError: a claim is missing.
 
         """
+        if config["issuer"] == google.ISSUER:
+            return google.build_profile(endpoints, tokens)
         return profiles.from_openid(endpoints, tokens)
+
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return bool(provider == config["issuer"])

@@ -94,6 +94,11 @@ def with_alias(profile: Profile, alias: AccountName) -> Profile:
     return replace(profile, alias=alias)
 
 
+def get_domain(address: str) -> str:
+    """Return the domain of an email address in lower case; an empty string without an address."""
+    return address.rpartition("@")[2].lower()
+
+
 def clean_name(value: object) -> str:
     """Return a name as one line of at most 256 characters; an empty string for anything but a text."""
     return _line(value)[: rules.LONGEST_NAME].strip()

@@ -77,6 +77,10 @@ class WeChat:
                 "`{redirect_uri}`."
             ),
             gettext_noop(
+                "WeChat compares only the domain of the redirect URI. Use it only if you trust the providers of "
+                "all other connectors of this server, in every tenant."
+            ),
+            gettext_noop(
                 "If the application has a list of IP addresses that may use the interface, add the address "
                 "of this server."
             ),
@@ -158,6 +162,10 @@ class WeChat:
             avatar=person.get("headimgurl"),
         )
         return profiles.with_alias(profile, AccountName(own, openid))
+
+    def has_accounts_of(self, config: Config, provider: str) -> bool:
+        """Return whether profiles can have this ``provider`` with this configuration."""
+        return provider in {PLATFORM, f"{PLATFORM}/{config['app_id']}"}
 
     def _exchange(self, config: Config, code: str) -> dict[str, Any]:
         query = {

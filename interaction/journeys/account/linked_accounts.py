@@ -1,9 +1,13 @@
 """The accounts at other providers that a user signs in with."""
 
+from django.db import transaction
+
 from database import ids
 from identity.core.records import Gone
+from identity.sessions import confirmations, lifetimes
 from identity.sessions.models import Session
 from identity.users.models import User
+from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
 from interaction.journeys.social import linking
 from interaction.social import offers
@@ -42,15 +46,27 @@ def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
     return linking.begin_link(connector_id=connector_id, browser=browser, session=session)
 
 
-def unlink(user: User, identity_id: str) -> None:
-    """Unlink an account by its id, which may be any text.
+def unlink(session: Session, identity_id: str) -> tuple[str, int | None]:
+    """Unlink an account by its id, which may be any text, and end the user's other sessions and all tokens.
+
+    Return the new secret of this browser's session, which continues, and how long its cookie lives.
 
     Raises:
         Gone: the user has no such account, or the id is not valid.
         identities.LastSignInMethod: without this account the user could not sign in any more.
+        confirmation.SignInAgain: the session ended meanwhile.
 
     """
     pk = ids.parse(identity_id)
     if pk is None:
         raise Gone
-    identities.unlink(user, pk)
+    with transaction.atomic():
+        # A new password or a sign-out everywhere waits, or is seen: ``renew`` must not revive the session.
+        list(User.objects.select_for_update().filter(pk=session.user_id).values_list("pk"))
+        confirmation.check_still_signed_in(session)
+        identities.unlink(session.user, pk)
+        token = confirmations.renew(session)
+        if token is None:
+            raise confirmation.SignInAgain
+    tenant = experiences.current().tenant
+    return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)

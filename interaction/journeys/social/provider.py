@@ -55,10 +55,12 @@ def request_authorization(
     pending: Pending | None = None,
     session: Session | None = None,
     keep_signed_in: bool = False,
+    is_signed_in: bool = False,
 ) -> str:
     """Store an attempt and return the URL of the authorization request.
 
-    ``browser`` is the hash of the browser's cookie: only this browser can redeem the attempt.
+    ``browser`` is the hash of the browser's cookie: only this browser can redeem the attempt. A user who
+    ``is_signed_in`` and has no pending request signs in again: the provider asks, if it can.
 
     Raises:
         NotOffered: the provider cannot be used, or cannot reauthenticate the user as the request requires.
@@ -68,6 +70,8 @@ def request_authorization(
 
     """
     max_age = pending.max_age if pending else None
+    if pending is None and is_signed_in and offer.can_reauthenticate:
+        max_age = 0
     if offer.provider is None or (max_age is not None and not offer.can_reauthenticate):
         raise NotOffered
     limits.hit_by_address(rules.SIGN_INS)

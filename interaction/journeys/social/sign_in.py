@@ -30,10 +30,18 @@ from interaction.social.offers import Offer
 from interaction.social.proven_accounts import ProvenAccount
 
 
-def begin(*, connector_id: str, browser: str, pending: Pending | None, keep_signed_in: bool = False) -> str:
+def begin(
+    *,
+    connector_id: str,
+    browser: str,
+    pending: Pending | None,
+    keep_signed_in: bool = False,
+    is_signed_in: bool = False,
+) -> str:
     """Start a sign-in at a provider; return the URL of the provider. ``keep_signed_in`` is the user's choice.
 
     ``browser`` is the hash of the browser's cookie: only this browser can finish the sign-in.
+    ``is_signed_in`` says whether the browser has a session.
 
     Raises:
         NotOffered: no such connector is enabled, or its provider cannot be used.
@@ -45,7 +53,11 @@ def begin(*, connector_id: str, browser: str, pending: Pending | None, keep_sign
     offer = offers.get_offer(connector_id)
     try:
         return provider.request_authorization(
-            offer, browser=browser, pending=pending, keep_signed_in=keep_signed_in
+            offer,
+            browser=browser,
+            pending=pending,
+            keep_signed_in=keep_signed_in,
+            is_signed_in=is_signed_in,
         )
     except ProviderFailed as error:
         log.record(

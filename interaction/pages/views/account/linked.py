@@ -22,8 +22,10 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
         )
         return response
     if request.method == "POST":
-        linked_accounts.unlink(session.user, request.POST.get("unlink", ""))
-        return shared.redirect_done("pages:account-linked", "unlinked")
+        secret, seconds = linked_accounts.unlink(session, request.POST.get("unlink", ""))
+        response = shared.redirect_done("pages:account-linked", "unlinked")
+        cookies.set_sign_in(request, response, session.user, secret, seconds=seconds)
+        return response
     response = shared.render_page(
         request,
         session,

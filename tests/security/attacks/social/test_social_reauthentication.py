@@ -61,6 +61,44 @@ class TestAV16:
         assert query_of(silent.headers["Location"])["error"] == "login_required"
 
 
+class TestSigningInAgain:
+    """The account page asks a user to sign in again, and no application waits."""
+
+    def asked(self, browser: Browser, connector_id: str = "oidc") -> dict[str, str]:
+        sent = query_of(social.away(browser, connector_id))
+        return {name: sent[name] for name in ("prompt", "max_age") if name in sent}
+
+    def test_attack_AS04_the_provider_is_asked_again_for_a_user_who_is_signed_in(self, acme, provider):
+        social.connect(acme, provider.config)
+        browser = acme.browser()
+        first = self.asked(browser)
+        social.came(browser, provider, name="Ada")
+
+        assert first == {}
+        assert self.asked(browser) == {"prompt": "login", "max_age": "0"}
+
+    def test_what_it_dates_counts_and_what_it_does_not_date_signs_in_as_before(self, acme, provider):
+        social.connect(acme, provider.config)
+        browser = acme.browser()
+        social.came(browser, provider, name="Ada")
+        undated = social.came(browser, provider, name="Ada")
+        old = browser.get("/account/data").text
+
+        dated = social.came(browser, provider, name="Ada", auth_time=int(time.time()))
+
+        assert (undated.status_code, dated.status_code) == (303, 303)
+        assert "Sign in again" in old
+        assert "Sign in again" not in browser.get("/account/data").text
+
+    def test_a_provider_that_cannot_ask_is_sent_nothing(self, acme, provider, honest):
+        social.connect(acme, provider.config)
+        social.connect(acme, social.oauth2_config(honest.web.address), "oauth2")
+        browser = acme.browser()
+        social.came(browser, provider, name="Ada")
+
+        assert self.asked(browser, "oauth2") == {}
+
+
 class TestN5:
     """What is left for a request that wants a new sign-in."""
 

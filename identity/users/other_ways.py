@@ -1,0 +1,40 @@
+"""Setting a password as the only way to sign in, besides codes: linked accounts and passkeys are removed."""
+
+from django.db import transaction
+from django.utils.translation import gettext_noop
+
+from identity.core.errors import ServiceError
+from identity.users import credentials, row_locks, sign_in_ways, user_data
+from identity.users.models import User
+
+
+class NoWayLeft(ServiceError):
+    """The user could not sign in with the new password."""
+
+    reason = "no_way_left"
+    message = gettext_noop(
+        "without linked accounts and passkeys this user could not sign in: the sign-in experience accepts no "
+        "password with an identifier of this user"
+    )
+
+
+def set_only_password(user: User, password: str, *, expected: frozenset[int] | None = None) -> None:
+    """Set a new password as ``credentials.set_password``, and remove linked accounts and passkeys.
+
+    Raises:
+        Invalid: the password is too short or too long.
+        passwords.Busy: the hashing queue is full.
+        records.Stale: the user was changed since the caller read it.
+        NoWayLeft: the user could not sign in any more.
+
+    """
+    encoded = credentials.hash_new_password(password)
+    with transaction.atomic():
+        row_locks.lock(user)
+        had_way_in = sign_in_ways.has_way_in(user)
+        for data in user_data.get_declarations():
+            if data.remove_ways is not None:
+                data.remove_ways(user)
+        credentials.store_password(user, encoded, expected=expected)  # its notice names what remains
+        if had_way_in and not sign_in_ways.has_way_in(user):
+            raise NoWayLeft
