@@ -104,6 +104,11 @@ def get_proofs(request: HttpRequest) -> tuple[str, ...]:
     return proof_secrets.get_hashes(_read(request, "proofs"))
 
 
+def get_newest_proof(request: HttpRequest) -> str | None:
+    """Return the hash of the newest of these secrets; None for a browser in which nothing was proven."""
+    return next(iter(get_proofs(request)), None)
+
+
 def add_proof(request: HttpRequest, response: HttpResponseBase, secret: ProofSecret) -> None:
     """Give the browser the new secret of a proof. It also identifies a browser that had no cookie."""
     _write(response, "proofs", proof_secrets.add(_read(request, "proofs"), secret), _BROWSER_SECONDS)

@@ -3,10 +3,10 @@
 Whenever somebody proves something in a browser (a password, a code, a passkey, a second factor, an account
 at a provider) or registers, the browser gets a new secret. What the proof allows is stored with a hash of
 this secret, and only a browser that has the secret can use it. So a copy of the browser's cookies from
-before the proof opens nothing of it. The browser keeps its last secrets, because what was proven in other
-tabs still needs them.
+before the proof opens nothing of it, and no authorization request that begins later. The browser keeps its
+last secrets, because what was proven in other tabs still needs them.
 
-Rows without a hash are of release 0.5.0, or proved nothing.
+Rows without a hash are of release 0.5.0, or from before anything was proven.
 """
 
 import secrets
