@@ -1,9 +1,10 @@
-"""The three cookies of a browser. Each tenant has its own.
+"""The four cookies of a browser. Each tenant has its own.
 
 ``session`` holds the secret of the session. Each sign-in sets a new one. ``browser`` holds a random secret
 that binds pending requests to the browser and identifies no user. A sign-in keeps it, so that requests in
-other tabs stay valid. ``known`` holds MACs of the users who signed in with the browser before, and
-secrets of the browser: see ``known_users``.
+other tabs stay valid. ``proofs`` holds the secrets that the browser got with each proof: see
+``proof_secrets``. ``known`` holds MACs of the users who signed in with the browser before, and secrets of
+the browser: see ``known_users``.
 """
 
 import secrets
@@ -14,14 +15,15 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from identity.core import tenancy
-from identity.sessions import known_users, services
+from identity.sessions import known_users, proof_secrets, services
 from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
 from identity.sessions.models import Session
+from identity.sessions.proof_secrets import ProofSecret
 from identity.users.models import User
 
 _BROWSER_SECONDS: Final = 24 * 3600
 _KNOWN_SECONDS: Final = 400 * 24 * 3600  # the longest that browsers keep a cookie (RFC 6265bis)
-_MAX_LENGTH: Final = {"session": 128, "browser": 128, "known": 2048}
+_MAX_LENGTH: Final = {"session": 128, "browser": 128, "proofs": proof_secrets.MAX_LENGTH, "known": 2048}
 
 
 def _name(kind: str) -> str:
@@ -68,18 +70,19 @@ def set_sign_in(  # noqa: PLR0913 - the parts of two cookies
     seconds: int | None,
     known: KnownUsers | None = None,
 ) -> None:
-    """Set the secret of a new session, and add the user to the known users.
+    """Set the secret of a new session and one for its proof, and add the user to the known users.
 
     ``known`` are the browser's known users if the sign-in has changed them. The cookie of the session lives
     for ``seconds``, or until the browser closes: see ``lifetimes.get_cookie_seconds``.
     """
     _write(response, "session", token, seconds)
     _write(response, "known", (known or get_known_users(request)).cookie_with(user), _KNOWN_SECONDS)
+    add_proof(request, response, proof_secrets.new())
 
 
 def delete_sign_in(response: HttpResponseBase) -> None:
-    """Delete the ``session`` and ``browser`` cookies, and keep ``known``."""
-    for kind in ("session", "browser"):
+    """Delete the ``session``, ``browser`` and ``proofs`` cookies, and keep ``known``."""
+    for kind in ("session", "browser", "proofs"):
         _write(response, kind, "", 0)
 
 
@@ -91,16 +94,23 @@ def get_browser(request: HttpRequest) -> str:
 
 def new_browser(response: HttpResponseBase) -> str:
     """Set a new secret for the browser, and return the hash that identifies it."""
-    token = new_browser_token()
-    set_browser(response, token)
+    token = secrets.token_urlsafe(32)
+    _write(response, "browser", token, _BROWSER_SECONDS)
     return services.hash_token(token)
 
 
-def new_browser_token() -> str:
-    """Return a new secret for a browser."""
-    return secrets.token_urlsafe(32)
+def get_proofs(request: HttpRequest) -> tuple[str, ...]:
+    """Return the hashes of the secrets that this browser got with its proofs, the newest first."""
+    return proof_secrets.get_hashes(_read(request, "proofs"))
 
 
-def set_browser(response: HttpResponseBase, token: str) -> None:
-    """Set the secret of the browser."""
-    _write(response, "browser", token, _BROWSER_SECONDS)
+def get_newest_proof(request: HttpRequest) -> str | None:
+    """Return the hash of the newest of these secrets; None for a browser in which nothing was proven."""
+    return next(iter(get_proofs(request)), None)
+
+
+def add_proof(request: HttpRequest, response: HttpResponseBase, secret: ProofSecret) -> None:
+    """Give the browser the new secret of a proof. It also identifies a browser that had no cookie."""
+    _write(response, "proofs", proof_secrets.add(_read(request, "proofs"), secret), _BROWSER_SECONDS)
+    if not get_browser(request):
+        _write(response, "browser", secret.token, _BROWSER_SECONDS)

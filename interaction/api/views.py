@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from identity.sessions import cookies
+from identity.sessions import cookies, proof_secrets
 from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
 from interaction.api.permissions import SameOrigin
@@ -177,8 +177,11 @@ class VerifyCode(InteractionView):
                 visit=self.visit(request, pending_request),
             )
             return respond_to_sign_in(request, result)
-        codes.verify(**entered, browser=self.browser(request))
-        return _next(codes.next_url(entered["purpose"], pending_request))
+        secret = proof_secrets.new()
+        codes.verify(**entered, browser=self.browser(request), secret=secret)
+        response = _next(codes.next_url(entered["purpose"], pending_request))
+        cookies.add_proof(request, response, secret)
+        return response
 
 
 @hashes_password()
@@ -191,7 +194,7 @@ class ForgotPassword(InteractionView):
     def post(self, request: Request) -> Response:
         """Set a new password after verifying a code, and end all sessions of the account."""
         fields, pending_request = self.validate(request)
-        visit = Visit(self.browser(request), pending_request, None)
+        visit = visits.without_session(request, pending_request)
         reset_password.set_new_password(**fields, visit=visit)
         return Response(None, headers={"Cache-Control": "no-store"})
 

@@ -9,6 +9,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.services import LoginAttempt
 from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
+from identity.sessions.proof_secrets import ProofSecret
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors import captcha, delivery
@@ -117,8 +118,12 @@ def build_sample(*, purpose: Purpose, kind: Kind, experience: SignInExperience) 
     )
 
 
-def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str) -> VerificationCode:
+def verify(  # noqa: PLR0913 - what a code is bound to, and its proof
+    *, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str, secret: ProofSecret
+) -> VerificationCode:
     """Redeem a code that does not sign the user in, and return the proof for the next step.
+
+    The browser needs the new secret for that step.
 
     Raises:
         CodesOff: the tenant does not use codes for this purpose and kind.
@@ -129,7 +134,12 @@ def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser:
     _check(purpose, kind, experiences.current())
     with code_attempt():
         return verification.verify(
-            purpose=purpose, kind=kind, identifier=identifier, code=code, browser=browser
+            purpose=purpose,
+            kind=kind,
+            identifier=identifier,
+            code=code,
+            browser=browser,
+            secret_hash=secret.hash,
         )
 
 

@@ -95,7 +95,7 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
     request_id: UUID | None = ids.parse(interaction) if interaction else None
     if interaction and request_id is None:
         raise Expired
-    row = requests.find(cookies.get_browser(request), request_id)
+    row = requests.find(cookies.get_browser(request), request_id, proofs=cookies.get_proofs(request))
     if row is None:
         if interaction:
             raise Expired

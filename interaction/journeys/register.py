@@ -23,6 +23,7 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import start_session_or_store
+from interaction.verification import proofs as code_proofs
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
@@ -81,7 +82,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
         _record_agreement(experience, entry, agreed_to_terms=agreed_to_terms)
         if password:
             policy.check(password, experience.password_policy, own=addresses.values())
-        proofs = _find_proofs(experience, addresses, visit.browser)
+        proofs = _find_proofs(experience, addresses, visit)
         user = _new_user(addresses, proofs, name=name, password=password)
         user.profile = _select_profile(experience, profile or {})
         with transaction.atomic():
@@ -152,14 +153,18 @@ def _check_complete(
 
 
 def _find_proofs(
-    experience: SignInExperience, addresses: dict[Kind, str], browser: str
+    experience: SignInExperience, addresses: dict[Kind, str], visit: Visit
 ) -> dict[Kind, VerificationCode]:
     proofs = {}
     for kind in (Kind.EMAIL, Kind.PHONE):
         if not addresses[kind]:
             continue
-        proof = verification.find_proof(
-            purpose=Purpose.REGISTER, kind=kind, identifier=addresses[kind], browser=browser
+        proof = code_proofs.find(
+            purpose=Purpose.REGISTER,
+            kind=kind,
+            identifier=addresses[kind],
+            browser=visit.browser,
+            proofs=visit.proofs,
         )
         if proof is not None:
             proofs[kind] = proof

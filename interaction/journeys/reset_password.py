@@ -13,6 +13,7 @@ from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys.second_factor import resetting
 from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.verification import proofs as code_proofs
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
@@ -40,8 +41,12 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
         kind = identifiers.detect_kind(identifier)
         proof = None
         if kind is not Kind.USERNAME:
-            proof = verification.find_proof(
-                purpose=Purpose.FORGOT_PASSWORD, kind=kind, identifier=identifier, browser=visit.browser
+            proof = code_proofs.find(
+                purpose=Purpose.FORGOT_PASSWORD,
+                kind=kind,
+                identifier=identifier,
+                browser=visit.browser,
+                proofs=visit.proofs,
             )
         user = find_owner(proof) if proof else None
         if proof is None or user is None:
@@ -50,7 +55,7 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
         current = experience.current()
         own = (user.username, user.email, user.phone)
         policy.check(new_password, current.password_policy, field="new_password", own=own)
-        resetting.check(user, kind, visit, current)
+        resetting.check(user, proof, visit, current)
         encoded = passwords.hash_password(new_password)
         try:
             with transaction.atomic():
@@ -67,7 +72,7 @@ def is_factor_missing(proof: VerificationCode, visit: Visit) -> bool:
     user = find_owner(proof)
     try:
         if user is not None:
-            resetting.check(user, Kind(proof.kind), visit, experience.current())
+            resetting.check(user, proof, visit, experience.current())
     except resetting.SecondFactorMissing:
         return True
     return False

@@ -33,7 +33,8 @@ from interaction.pages import (  # noqa: F401 - register themselves
 )
 from interaction.pages.forms import CodeForm
 from interaction.pages.views import code_step, register, sign_in
-from interaction.pages.views.code_step import CodeStep, EnteredCode
+from interaction.pages.views.code_step import CodeStep
+from interaction.pages.views.entered_code import EnteredCode
 from interaction.verification.models import Purpose
 
 _STYLE: Final = re.compile(r"""\bstyle=(["'])(.*?)\1""", re.DOTALL)

@@ -28,8 +28,9 @@ def expired_sign_in(request: HttpRequest, interaction: str = "") -> HttpResponse
 
 def _find_application(request: HttpRequest, interaction: str, session: Session | None) -> Application | None:
     """Return the application of an expired request, or the one that the session signed in to last."""
+    browser, proofs = cookies.get_browser(request), cookies.get_proofs(request)
     request_id = ids.parse(interaction)
-    if request_id and (application := requests.find_application(cookies.get_browser(request), request_id)):
+    if request_id and (application := requests.find_application(browser, request_id, proofs=proofs)):
         return application
     return find_last_application(session) if session else None
 

@@ -13,6 +13,8 @@ class PendingSignIn(TenantModel):
     """
 
     browser = models.CharField(max_length=64)
+    # The secret that the browser got with the proof: see ``identity.sessions.proof_secrets``.
+    secret_hash = models.CharField(max_length=64, null=True)
     # The authorization request that waits for the sign-in.
     request_id = models.UUIDField(null=True)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

@@ -1,5 +1,6 @@
 """Storing, finding and finishing sign-ins that wait for a second factor."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -14,6 +15,8 @@ from database.statements import Insert
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Delete, Select, Update, text, uuid
 from identity.factors.needed import Way
+from identity.sessions import proof_secrets
+from identity.sessions.proof_secrets import ProofSecret
 from identity.users.models import User
 from interaction.pending_sign_ins.models import PendingSignIn
 
@@ -21,12 +24,13 @@ MOST_TRIES: Final = 10
 
 
 def get_live() -> QuerySet[PendingSignIn]:
-    """Return the live sign-ins of the browser in the parameter ``browser``, with users, the newest first.
+    """Return the live sign-ins of a browser, with users, the newest first.
 
-    A new password, a suspension, a sign-out everywhere or a new owner increments the epoch, which ends a
-    sign-in.
+    The parameters are ``browser`` and ``proofs``, the hashes of its secrets. A new password, a suspension, a
+    sign-out everywhere or a new owner increments the epoch, which ends a sign-in.
     """
     live = PendingSignIn.objects.filter(
+        proof_secrets.opened(),
         browser=text("browser"),
         done_at=None,
         tries__lt=MOST_TRIES,
@@ -47,24 +51,29 @@ _insert: Final = Insert(
 
 
 def _delete_replaced(request: Q) -> Delete:
-    return Delete(lambda: PendingSignIn.objects.filter(request, browser=text("browser"), done_at=None))
+    return Delete(
+        lambda: PendingSignIn.objects.filter(
+            request, proof_secrets.opened(), browser=text("browser"), done_at=None
+        )
+    )
 
 
 _delete_of_request: Final = _delete_replaced(Q(request_id=uuid("request_id")))
 _delete_without_request: Final = _delete_replaced(Q(request_id=None))
 
 
-def _mark_done(way: Q) -> Update:
+def _mark_done(way: Q, **changes: object) -> Update:
     return Update(
         lambda: PendingSignIn.objects.filter(
             way, pk=uuid("pk"), done_at=None, tries__lt=MOST_TRIES, expires_at__gt=DatabaseNow()
         ),
         done_at=DatabaseNow(),
+        **changes,
     )
 
 
 _finish: Final = _mark_done(~Q(way=Way.FORGOT_PASSWORD))
-_allow_reset: Final = _mark_done(Q(way=Way.FORGOT_PASSWORD))
+_allow_reset: Final = _mark_done(Q(way=Way.FORGOT_PASSWORD), secret_hash=text("secret_hash"))
 
 
 class NothingPending(ServiceError):
@@ -80,6 +89,8 @@ def store(  # noqa: PLR0913 - one parameter a column
     user: User,
     *,
     browser: str,
+    secret_hash: str | None,
+    proofs: Sequence[str],
     request_id: UUID | None,
     way: str,
     amr: list[str],
@@ -92,14 +103,18 @@ def store(  # noqa: PLR0913 - one parameter a column
     proven_key: str = "",
     social_id: UUID | None = None,
 ) -> PendingSignIn:
-    """Store a sign-in, which replaces the one of the same browser and request."""
+    """Store a sign-in, which replaces the one of the same browser and request.
+
+    ``secret_hash`` is of the secret that the browser needs to go on, and ``proofs`` are of its earlier ones.
+    """
     if request_id is None:
-        _delete_without_request(browser=browser)
+        _delete_without_request(browser=browser, proofs=proofs)
     else:
-        _delete_of_request(browser=browser, request_id=request_id)
+        _delete_of_request(browser=browser, proofs=proofs, request_id=request_id)
     pending = PendingSignIn(
         user=user,
         browser=browser,
+        secret_hash=secret_hash,
         request_id=request_id,
         epoch=user.epoch,
         factors_seen=user.factors,
@@ -134,24 +149,28 @@ def finish(pending: PendingSignIn, chain: Chain | None = None) -> None:
         writes.add(_finish, {"pk": pending.pk}, refusal=NothingPending)
 
 
-def allow_reset(pending: PendingSignIn, chain: Chain | None = None) -> None:
+def allow_reset(pending: PendingSignIn, secret: ProofSecret, chain: Chain | None = None) -> None:
     """Mark a second factor as proven for a forgotten password, which starts no session.
+
+    The browser needs the new secret to set the password.
 
     Raises:
         NothingPending: another request was first, or it has ended.
 
     """
     with chains.joined(chain) as writes:
-        writes.add(_allow_reset, {"pk": pending.pk}, refusal=NothingPending)
+        values = {"pk": pending.pk, "secret_hash": secret.hash}
+        writes.add(_allow_reset, values, refusal=NothingPending)
 
 
-def is_reset_allowed(user: User, browser: str) -> bool:
+def is_reset_allowed(user: User, browser: str, proofs: Sequence[str]) -> bool:
     """Return whether the user proved a second factor in this browser to replace the password.
 
-    The proof is valid until ten minutes after the step began. A new password increments the epoch, which
-    ends it.
+    ``proofs`` are the hashes of its secrets. The proof is valid until ten minutes after the step began. A
+    new password increments the epoch, which ends it.
     """
     proven = PendingSignIn.objects.filter(
+        proof_secrets.opened_by(proofs),
         browser=browser,
         user=user,
         epoch=user.epoch,

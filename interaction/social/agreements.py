@@ -1,10 +1,11 @@
 """New users from a provider who still have to agree to the tenant's terms.
 
 Each of them is stored as an attempt without a known state, so that no answer of a provider can redeem it. The
-secrets of the attempt contain the profile. It is single-use, bound to one browser, and expires ten minutes
-after the provider's answer.
+secrets of the attempt contain the profile. It is single-use, bound to one browser and to the secret that it
+got with the provider's answer, and expires ten minutes after this answer.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -17,8 +18,11 @@ from interaction.social.models import SocialAttempt
 _PERSON_TEXTS: Final = 2  # an account that waits for a second factor has 3: see ``proven_accounts``
 
 
-def keep(attempt: SocialAttempt, profile: Profile, auth_time: datetime) -> UUID:
-    """Store who signed in, and when, in place of an ended attempt. Return the id of the new one."""
+def keep(attempt: SocialAttempt, profile: Profile, auth_time: datetime, secret_hash: str) -> UUID:
+    """Store who signed in, and when, in place of an ended attempt. Return the id of the new one.
+
+    ``secret_hash`` is of the secret that the browser needs to go on.
+    """
     if attempt.connector is None:
         raise ValueError("the attempt has no connector")
     kept = attempts.create(
@@ -29,13 +33,17 @@ def keep(attempt: SocialAttempt, profile: Profile, auth_time: datetime) -> UUID:
         session=None,
         keep_signed_in=attempt.keep_signed_in,
         person=[kept_profiles.dump(profile), auth_time.isoformat()],
+        secret_hash=secret_hash,
     )
     return kept.pk
 
 
-def find(attempt_id: UUID, browser: str) -> SocialAttempt | None:
-    """Return the attempt of a new user who has to agree, if it belongs to this browser."""
-    attempt = attempts.find(attempt_id, browser)
+def find(attempt_id: UUID, browser: str, proofs: Sequence[str]) -> SocialAttempt | None:
+    """Return the attempt of a new user who has to agree, if it belongs to this browser.
+
+    ``proofs`` are the hashes of its secrets.
+    """
+    attempt = attempts.find(attempt_id, browser, proofs)
     return attempt if attempt and read(attempt) else None
 
 

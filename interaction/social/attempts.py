@@ -2,16 +2,19 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 import orjson
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from identity.encryption import keyring
+from identity.sessions import proof_secrets
 from identity.sessions.models import Session
 from interaction.connectors.models import Connector
 from interaction.connectors.relying_party import Secrets
@@ -37,11 +40,13 @@ def create(  # noqa: PLR0913 - one parameter a column
     session: Session | None,
     keep_signed_in: bool = False,
     person: list[str] | None = None,
+    secret_hash: str | None = None,
     lifetime: timedelta = _LIFETIME,
 ) -> SocialAttempt:
     """Store and return an attempt, for ten minutes by default. ``person`` says who signed in already.
 
-    Expired attempts, and the browser's oldest beyond twenty, are deleted.
+    ``secret_hash`` is of the secret that the browser needs to find the attempt by its id. Expired attempts,
+    and the browser's oldest beyond twenty, are deleted.
     """
     SocialAttempt.objects.filter(expires_at__lt=Now()).delete()
     attempts = SocialAttempt.objects.filter(browser=browser).order_by("-created_at", "-pk")
@@ -50,6 +55,7 @@ def create(  # noqa: PLR0913 - one parameter a column
     attempt = SocialAttempt(
         state_hash=_hash(secrets.state),
         browser=browser,
+        secret_hash=secret_hash,
         connector=connector,
         session=session,
         interaction=interaction,
@@ -69,9 +75,12 @@ def redeem(state: str, browser: str) -> SocialAttempt | None:
     return attempt if attempt and end(attempt) else None
 
 
-def find(attempt_id: UUID, browser: str) -> SocialAttempt | None:
-    """Return this browser's pending attempt with this id, without ending it."""
-    return _find(browser, pk=attempt_id)
+def find(attempt_id: UUID, browser: str, proofs: Sequence[str]) -> SocialAttempt | None:
+    """Return this browser's pending attempt with this id, without ending it.
+
+    ``proofs`` are the hashes of its secrets.
+    """
+    return _find(browser, proof_secrets.opened_by(proofs), pk=attempt_id)
 
 
 def end(attempt: SocialAttempt) -> bool:
@@ -80,10 +89,10 @@ def end(attempt: SocialAttempt) -> bool:
     return bool(deleted)
 
 
-def _find(browser: str, **lookup: object) -> SocialAttempt | None:
+def _find(browser: str, *conditions: Q, **lookup: object) -> SocialAttempt | None:
     if not browser:
         return None
-    pending = SocialAttempt.objects.filter(browser=browser, expires_at__gt=Now(), **lookup)
+    pending = SocialAttempt.objects.filter(*conditions, browser=browser, expires_at__gt=Now(), **lookup)
     return pending.select_related("connector", "session").first()
 
 

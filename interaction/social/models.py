@@ -55,6 +55,9 @@ class SocialAttempt(TenantModel):
 
     state_hash = models.CharField(max_length=64)
     browser = models.CharField(max_length=64)
+    # The secret that the browser got with the provider's answer, if the user has to do something more: see
+    # ``identity.sessions.proof_secrets``.
+    secret_hash = models.CharField(max_length=64, null=True)
     # Null if the connector was deleted meanwhile.
     connector = models.ForeignKey(Connector, null=True, on_delete=models.SET_NULL, related_name="+")
     # The session that links an account; null for a sign-in.

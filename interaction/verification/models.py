@@ -53,6 +53,8 @@ class VerificationCode(TenantModel):
     identifier_key = models.CharField(max_length=1024)
     address = models.CharField(max_length=254)
     browser = models.CharField(max_length=64)
+    # The secret that the browser got when the code was entered: see ``identity.sessions.proof_secrets``.
+    secret_hash = models.CharField(max_length=64, null=True)
     code_hash = models.CharField(max_length=80)
     silent = models.BooleanField(default=False)
     # The user's epoch when the code was sent. A new password increments the epoch, which invalidates

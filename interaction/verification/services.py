@@ -153,8 +153,18 @@ def _replace_earlier(row: VerificationCode, device: str) -> None:
     row.save(force_insert=True)
 
 
-def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str) -> VerificationCode:
+def verify(  # noqa: PLR0913 - what a code is bound to, and its proof
+    *,
+    purpose: Purpose,
+    kind: Kind,
+    identifier: str,
+    code: str,
+    browser: str,
+    secret_hash: str | None = None,
+) -> VerificationCode:
     """Redeem a code and return the proof that it was entered.
+
+    ``secret_hash`` is of the new secret that the browser needs to use the proof in a later request.
 
     White space and case are ignored, and full-width digits count as digits. After five wrong tries the
     code ends. The proof is valid for 10 minutes and can be used once: see ``spend``.
@@ -168,14 +178,14 @@ def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser:
     try:
         with log.attempt(Event.CODE_VERIFY, _typed_identifier(identifier), **facts) as entry:
             codes = VerificationCode.objects.matching(purpose=purpose, kind=kind, key=key, browser=browser)
-            proof = _redeem(codes if browser else codes.none(), code, entry)
+            proof = _redeem(codes if browser else codes.none(), code, entry, secret_hash)
     except WrongCode:
         wrong_codes.record(kind, key)
         raise
     return proof
 
 
-def _redeem(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
+def _redeem(codes: CodeQuerySet, code: str, entry: Attempt, secret_hash: str | None) -> VerificationCode:
     row = codes.live().order_by("-created_at", "-pk").first()
     if row is None:
         raise WrongCode
@@ -183,7 +193,7 @@ def _redeem(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
     wrong = WrongCodeOfUser if _belongs_to_user(row) else WrongCode
     typed_code = f"{row.pk} {code_formats.normalize(code)}"
     is_right = keyring.matches(typed_code, row.code_hash, purpose=_PURPOSE) and not row.silent
-    redeemed = {"used_at": DatabaseNow()} if is_right else {}
+    redeemed = {"used_at": DatabaseNow(), "secret_hash": secret_hash} if is_right else {}
     with transaction.atomic():
         # One statement counts the try and redeems the code, so that only the first five of concurrent
         # guesses can succeed.
@@ -194,25 +204,8 @@ def _redeem(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
             entry.record_success()
     if not is_right:
         raise wrong
+    row.secret_hash = secret_hash
     return row
-
-
-def find_proof(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> VerificationCode | None:
-    """Return the proof that this browser entered the code of an identifier, if there is one."""
-    if not browser:
-        return None
-    codes = VerificationCode.objects.matching(
-        purpose=purpose, kind=kind, key=recipients.key_of(kind, identifier), browser=browser
-    )
-    return codes.proofs().order_by("-used_at").first()
-
-
-def find_proofs(*, purpose: Purpose, browser: str) -> dict[Kind, VerificationCode]:
-    """Return a browser's newest valid proof of each kind for a purpose."""
-    if not browser:
-        return {}
-    proofs = VerificationCode.objects.filter(purpose=purpose, browser=browser).proofs()
-    return {Kind(proof.kind): proof for proof in proofs.order_by("used_at")}
 
 
 def find_pending_code(*, purpose: Purpose, kind: Kind, browser: str) -> VerificationCode | None:

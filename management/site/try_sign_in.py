@@ -59,7 +59,9 @@ def _begin(submission: Submission) -> ShowSite:
     browser = cookies.get_browser(request) or cookies.new_browser(answer)
     asked = {name: sent[name] for name in ("scope", "organization_id", "resource") if sent[name]}
     asked |= {"prompt": "login"} if sent["signs_in_again"] else {}
-    return ShowSite(sign_in.begin(submission.row, viewer, browser=browser, asked=asked), answer.cookies)
+    secret_hash = cookies.get_newest_proof(request)
+    url = sign_in.begin(submission.row, viewer, browser=browser, asked=asked, secret_hash=secret_hash)
+    return ShowSite(url, answer.cookies)
 
 
 def _finish(submission: Submission) -> dict[str, Any]:

@@ -24,6 +24,9 @@ class AuthorizationRequest(TenantModel):
     """A pending authorization request, bound to the browser that sent it."""
 
     browser = models.CharField(max_length=64)
+    # The newest secret of a browser in which something was proven before: see
+    # ``identity.sessions.proof_secrets``.
+    secret_hash = models.CharField(max_length=64, null=True)
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
     # The query as it was sent, percent-encoded: it is validated again when the request continues.
     query = models.TextField()

@@ -1,5 +1,6 @@
 """Store, find and delete pending authorization requests."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -15,6 +16,7 @@ from database.statements import Insert
 from identity.core.tenant_statements import Delete, Select, Update, text, uuid
 from identity.limits import rules
 from identity.limits import services as limits
+from identity.sessions import proof_secrets
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationRequest
@@ -29,8 +31,12 @@ def _of_browser() -> QuerySet[AuthorizationRequest]:
 
 
 def get_unexpired() -> QuerySet[AuthorizationRequest]:
-    """Return the requests of a browser (the parameter ``browser``), with applications, newest first."""
-    return _of_browser().filter(expires_at__gt=Now()).select_related("application")
+    """Return the requests of a browser, with applications, newest first.
+
+    The parameters are ``browser`` and ``proofs``, the hashes of its secrets.
+    """
+    opened = _of_browser().filter(proof_secrets.opened(), expires_at__gt=Now())
+    return opened.select_related("application")
 
 
 _insert: Final = Insert(AuthorizationRequest, expires_at=Now() + _LIFETIME)
@@ -47,24 +53,45 @@ _RECORD_SIGN_IN: Final = Update(
 FINISH: Final = Delete(lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")))
 
 
-def store(*, request_id: UUID, browser: str, is_new: bool, application: Application, query: str) -> None:
+def store(  # noqa: PLR0913 - the browser and the request
+    *,
+    request_id: UUID,
+    browser: str,
+    is_new: bool,
+    application: Application,
+    query: str,
+    secret_hash: str | None = None,
+) -> None:
     """Store a pending request of a browser, and delete the browser's oldest ones beyond twenty.
 
-    ``is_new`` means that the browser has no other requests.
+    ``is_new`` means that the browser has no other requests. ``secret_hash`` is of the secret that it needs to
+    go on, if something was proven in it before.
 
     Raises:
         limits.TooMany: too many from this address.
 
     """
     request = rows.new(
-        AuthorizationRequest, pk=request_id, browser=browser, application=application, query=query
+        AuthorizationRequest,
+        pk=request_id,
+        browser=browser,
+        secret_hash=secret_hash,
+        application=application,
+        query=query,
     )
     limits.insert_by_address(rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED, _insert, request)
     if not is_new:
         _delete_excess(browser)
 
 
-def store_trial(*, request_id: UUID, browser: str, application: Application, query: str) -> None:
+def store_trial(
+    *,
+    request_id: UUID,
+    browser: str,
+    application: Application,
+    query: str,
+    secret_hash: str | None = None,
+) -> None:
     """Store the request of an administrator's trial for ten minutes. Only the operators' site calls this.
 
     Raises:
@@ -76,6 +103,7 @@ def store_trial(*, request_id: UUID, browser: str, application: Application, que
         AuthorizationRequest.objects.create(
             pk=request_id,
             browser=browser,
+            secret_hash=secret_hash,
             application=application,
             query=query,
             expires_at=Now() + _TRIAL_LIFETIME,
@@ -89,17 +117,20 @@ def _delete_excess(browser: str) -> None:
         AuthorizationRequest.objects.filter(pk__in=[row.pk for row in stale]).delete()
 
 
-def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest | None:
+def find(
+    browser: str, request_id: UUID | None = None, *, proofs: Sequence[str] = ()
+) -> AuthorizationRequest | None:
     """Return the pending request of this browser with an id or, without an id, the newest.
 
-    If it is an administrator's trial, later audit entries of this HTTP request are marked as a trial's.
+    ``proofs`` are the hashes of the secrets that the browser got with its proofs. If the request is an
+    administrator's trial, later audit entries of this HTTP request are marked as a trial's.
     """
     if not browser:
         return None
     if request_id is not None:
-        found = BY_ID.first(browser=browser, pk=request_id)
+        found = BY_ID.first(browser=browser, proofs=proofs, pk=request_id)
     else:
-        found = _newest.first(browser=browser)
+        found = _newest.first(browser=browser, proofs=proofs)
     if found:
         mark_trial(found)
     return found
@@ -111,12 +142,15 @@ def mark_trial(request: AuthorizationRequest) -> None:
         context.set_trial()
 
 
-def find_application(browser: str, request_id: UUID) -> Application | None:
-    """Return the application of a request of this browser, even if the request has expired."""
+def find_application(browser: str, request_id: UUID, *, proofs: Sequence[str] = ()) -> Application | None:
+    """Return the application of a request of this browser, even if the request has expired.
+
+    ``proofs`` are the hashes of the secrets that the browser got with its proofs.
+    """
     if not browser:
         return None
     row = (
-        AuthorizationRequest.objects.filter(browser=browser, pk=request_id)
+        AuthorizationRequest.objects.filter(proof_secrets.opened_by(proofs), browser=browser, pk=request_id)
         .select_related("application")
         .first()
     )

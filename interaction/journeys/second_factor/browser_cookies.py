@@ -5,11 +5,11 @@ from django.http.response import HttpResponseBase
 
 from identity.sessions import cookies
 from interaction.journeys.second_factor.confirming import Renewed
-from interaction.journeys.second_factor.sign_ins import Outcome, SecondFactorNeeded, SignInResult
+from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult
 
 
 def set_outcome(request: HttpRequest, response: HttpResponseBase, outcome: Outcome) -> None:
-    """Set the cookies of the session, or those of a new browser that must prove a second factor first."""
+    """Set the cookies of the session or, if a step is missing, the secret that the browser needs for it."""
     if isinstance(outcome, SignInResult):
         cookies.set_sign_in(
             request,
@@ -19,8 +19,8 @@ def set_outcome(request: HttpRequest, response: HttpResponseBase, outcome: Outco
             seconds=outcome.cookie_seconds,
             known=outcome.known,
         )
-    elif isinstance(outcome, SecondFactorNeeded) and outcome.browser_token:
-        cookies.set_browser(response, outcome.browser_token)
+    elif outcome.secret is not None:
+        cookies.add_proof(request, response, outcome.secret)
 
 
 def set_renewed(request: HttpRequest, response: HttpResponseBase, renewed: Renewed) -> None:

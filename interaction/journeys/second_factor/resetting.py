@@ -9,6 +9,7 @@ from database.chains import Chain
 from identity.core.errors import ServiceError
 from identity.factors.levels import Level
 from identity.factors.needed import Way
+from identity.sessions import proof_secrets
 from identity.users import credentials
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -19,6 +20,7 @@ from interaction.journeys.second_factor.sign_ins import Continued, Proof, SignIn
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
 from interaction.verification import services as verification
+from interaction.verification.models import VerificationCode
 
 
 class SecondFactorMissing(ServiceError):
@@ -29,11 +31,11 @@ class SecondFactorMissing(ServiceError):
     message = "prove your second factor, and then send the new password again"
 
 
-def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) -> None:
+def check(user: User, proof: VerificationCode, visit: Visit, experience: SignInExperience) -> None:
     """Check that a user who has just proven an address has proven a second factor, too, if there is one.
 
-    If it is not proven, store a pending step of this browser that asks for it: see ``verifying``. Codes to
-    the email or phone are no such factor.
+    If it is not proven, store a pending step of this browser that asks for it: see ``verifying``. It needs
+    the same secret as the proof of the address. Codes to the email or phone are no such factor.
 
     Raises:
         SecondFactorMissing: the user has a second factor that was not proven.
@@ -42,9 +44,10 @@ def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) ->
     """
     if not experience.forgot_password_requires_factor:
         return
-    sign_in = SignIn(way=Way.FORGOT_PASSWORD, amr=["otp"], entered=frozenset({kind}))
+    entered = frozenset({Kind(proof.kind)})
+    sign_in = SignIn(way=Way.FORGOT_PASSWORD, amr=["otp"], entered=entered)
     need = starting.find_need(user, sign_in, experience, pending=None)
-    if need.is_nothing or pending_sign_ins.is_reset_allowed(user, visit.browser):
+    if need.is_nothing or pending_sign_ins.is_reset_allowed(user, visit.browser, visit.proofs):
         return
     with transaction.atomic():
         try:
@@ -54,6 +57,8 @@ def check(user: User, kind: Kind, visit: Visit, experience: SignInExperience) ->
         pending_sign_ins.store(
             user,
             browser=visit.browser,
+            secret_hash=proof.secret_hash,
+            proofs=visit.proofs,
             request_id=visit.pending.row.pk if visit.pending else None,
             way=sign_in.way,
             amr=sign_in.amr,
@@ -74,11 +79,11 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, proof: Proof | None
         pending_sign_ins.NothingPending: another request was first, or it has ended.
 
     """
-    chain = Chain()
-    pending_sign_ins.allow_reset(pending, chain)
+    chain, secret = Chain(), proof_secrets.new()
+    pending_sign_ins.allow_reset(pending, secret, chain)
     if proof:
         proof.succeed(chain)
     facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
     log.record_in(chain, Event.MFA_VERIFY, user_id=pending.user_id, **facts)
     chain.run()
-    return Continued(page_url("pages:forgot-password", visit.pending))
+    return Continued(page_url("pages:forgot-password", visit.pending), secret)

@@ -15,6 +15,7 @@ from identity.factors.models import Authenticator
 from identity.factors.needed import RISK, Need, Way
 from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
 from identity.sessions.models import Session
+from identity.sessions.proof_secrets import ProofSecret
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experiences
@@ -69,12 +70,12 @@ class SignInResult:
 class SecondFactorNeeded:
     """The URL of the page for the second factor. There is no session.
 
-    ``browser_token`` is the secret of a new browser, for its cookie; empty for a browser that has one.
-    ``may_remember``: the user may have this browser remembered.
+    The browser needs the new ``secret`` to go on. ``may_remember``: the user may have this browser
+    remembered.
     """
 
     redirect_to: str
-    browser_token: str
+    secret: ProofSecret
     need: Need
     pending: PendingSignIn
     may_remember: bool
@@ -82,9 +83,13 @@ class SecondFactorNeeded:
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """The URL of the next page. No session has started or changed."""
+    """The URL of the next page. No session has started or changed.
+
+    If something was proven, the browser needs the new ``secret`` on that page.
+    """
 
     redirect_to: str
+    secret: ProofSecret | None = None
 
 
 Outcome = SignInResult | SecondFactorNeeded | Continued
@@ -94,7 +99,8 @@ Outcome = SignInResult | SecondFactorNeeded | Continued
 class Visit:
     """The browser of a sign-in: the hash of its cookie, its pending request, and its present session.
 
-    ``known`` is what its cookie of known users holds. For a second step, ``stored`` is its pending sign-in,
+    ``known`` is what its cookie of known users holds, and ``proofs`` are the hashes of the secrets that it
+    got with its proofs. For a second step, ``stored`` is its pending sign-in,
     if there is one, and ``experience`` that of the tenant. ``authenticators`` are those of the user who signs
     in, if they were read.
     """
@@ -103,6 +109,7 @@ class Visit:
     pending: Pending | None
     current: Session | None
     known: KnownUsers = NO_KNOWN_USERS
+    proofs: tuple[str, ...] = ()
     stored: PendingSignIn | None = None
     experience: SignInExperience | None = None
     authenticators: Sequence[Authenticator] | None = None

@@ -13,7 +13,7 @@ from database.chains import Chain
 from identity.factors import metrics
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import NOTHING, Need, Person, Proven, Way, needed
-from identity.sessions import cookies, lifetimes
+from identity.sessions import lifetimes, proof_secrets
 from identity.sessions import services as sessions
 from identity.users import credentials
 from identity.users.models import User
@@ -168,9 +168,8 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     proof: Proof | None,
 ) -> SecondFactorNeeded:
     """Store the sign-in until its second factor is proven. The browser's present session does not change."""
-    browser_token = "" if visit.browser else cookies.new_browser_token()
-    browser = visit.browser or sessions.hash_token(browser_token)
-    pending = visit.pending
+    secret, pending = proof_secrets.new(), visit.pending
+    browser = visit.browser or secret.hash  # a new browser: see ``cookies.add_proof``
     with transaction.atomic():
         credentials.lock_for_sign_in(user)
         if proof:
@@ -179,6 +178,8 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
         stored = pending_sign_ins.store(
             user,
             browser=browser,
+            secret_hash=secret.hash,
+            proofs=visit.proofs,
             request_id=pending.row.pk if pending else None,
             way=sign_in.way,
             amr=sign_in.amr,
@@ -196,7 +197,7 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
         _record_first_factor(sign_in, need, entry)
     url = page_url(_PAGES[bool(need.methods)], pending)
     may_remember = circumstances.may_remember(experience, need)
-    return SecondFactorNeeded(url, browser_token, need, stored, may_remember=may_remember)
+    return SecondFactorNeeded(url, secret, need, stored, may_remember=may_remember)
 
 
 def _record_first_factor(sign_in: SignIn, need: Need, entry: Attempt) -> None:

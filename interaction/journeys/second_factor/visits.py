@@ -44,7 +44,12 @@ _of_newest_with_totp: Final = SelectTogether(*_FOR_NEWEST, _get_authenticators(p
 def of(request: HttpRequest, pending: Pending | None) -> Visit:
     """Return the browser of a request, with the pending request that its sign-in belongs to."""
     current, known = cookies.current_session(request), cookies.get_known_users(request)
-    return Visit(cookies.get_browser(request), pending, current, known)
+    return Visit(cookies.get_browser(request), pending, current, known, cookies.get_proofs(request))
+
+
+def without_session(request: HttpRequest, pending: Pending | None) -> Visit:
+    """Return the browser of a request for a step that needs no session. The session is not read."""
+    return Visit(cookies.get_browser(request), pending, None, proofs=cookies.get_proofs(request))
 
 
 def find(request: HttpRequest, interaction: str, factor: FactorType | None = None) -> Visit:
@@ -58,12 +63,13 @@ def find(request: HttpRequest, interaction: str, factor: FactorType | None = Non
 
     """
     browser, current = cookies.get_browser(request), cookies.current_session(request)
-    known, request_id = cookies.get_known_users(request), ids.parse(interaction)
+    known, proofs = cookies.get_known_users(request), cookies.get_proofs(request)
+    request_id = ids.parse(interaction)
     if interaction and (request_id is None or not browser):
         raise pending_requests.Expired
     if not browser:
-        return Visit(browser, None, current, known)
-    rows = _read(browser, request_id, is_totp=factor is FactorType.TOTP)
+        return Visit(browser, None, current, known, proofs)
+    rows = _read(browser, proofs, request_id, is_totp=factor is FactorType.TOTP)
     stored, row, experience, *own = rows[0]
     pending = None
     if row is not None:
@@ -74,15 +80,17 @@ def find(request: HttpRequest, interaction: str, factor: FactorType | None = Non
     elif not stored:
         pending = pending_requests.find(request, "")
     authenticators_of_user = [each[-1] for each in rows if each[-1] is not None] if own else None
-    return Visit(browser, pending, current, known, stored, experience, authenticators_of_user)
+    return Visit(browser, pending, current, known, proofs, stored, experience, authenticators_of_user)
 
 
-def _read(browser: str, request_id: UUID | None, *, is_totp: bool) -> list[list[Any]]:
+def _read(
+    browser: str, proofs: tuple[str, ...], request_id: UUID | None, *, is_totp: bool
+) -> list[list[Any]]:
     """Return the pending sign-in, the authorization request and the experience; None for what is missing.
 
     For a code of an authenticator, return a row with each authenticator of the user.
     """
     if request_id is None:
-        return (_of_newest_with_totp if is_totp else _of_newest).all(browser=browser)
+        return (_of_newest_with_totp if is_totp else _of_newest).all(browser=browser, proofs=proofs)
     statement = _of_request_with_totp if is_totp else _of_request
-    return statement.all(browser=browser, pk=request_id, request_id=request_id)
+    return statement.all(browser=browser, proofs=proofs, pk=request_id, request_id=request_id)

@@ -11,6 +11,8 @@ from audit.events import Event
 from audit.log import Attempt
 from identity.core.errors import Invalid
 from identity.factors.needed import Way
+from identity.sessions import proof_secrets
+from identity.sessions.proof_secrets import ProofSecret
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors.providers.base import Profile
@@ -73,9 +75,13 @@ def begin(
 
 @dataclass(frozen=True, slots=True)
 class AwaitedAgreement:
-    """A new user has to agree to the terms first. ``sign_up`` then finishes this attempt."""
+    """A new user has to agree to the terms first. ``sign_up`` then finishes this attempt.
+
+    The browser needs the new ``secret`` for that.
+    """
 
     attempt_id: UUID
+    secret: ProofSecret
 
 
 class _AgreementRequired(Exception):
@@ -113,7 +119,8 @@ def sign_in(
             return _start_session_or_retry(person, offer, attempt, entry, visit)
         except _AgreementRequired:
             entry.postpone()
-            return AwaitedAgreement(agreements.keep(attempt, profile, auth_time))
+            secret = proof_secrets.new()
+            return AwaitedAgreement(agreements.keep(attempt, profile, auth_time, secret.hash), secret)
 
 
 def sign_up(attempt: SocialAttempt, *, visit: Visit) -> Outcome:

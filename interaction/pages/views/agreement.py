@@ -28,7 +28,7 @@ def get_url(attempt_id: UUID, pending: Pending | None) -> str:
 @handles_deletion
 def agree(request: HttpRequest, pending: Pending | None, pk: UUID) -> HttpResponse:
     """Ask the new user to agree, then create the user and sign them in."""
-    attempt = agreements.find(pk, cookies.get_browser(request))
+    attempt = agreements.find(pk, cookies.get_browser(request), cookies.get_proofs(request))
     pending = pending if attempt and attempt.interaction else None
     if attempt is None or attempt.interaction != (str(pending.row.pk) if pending else ""):
         return expired_sign_in(request)

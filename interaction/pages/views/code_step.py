@@ -20,23 +20,13 @@ from interaction.journeys.pending import Pending, page_url
 from interaction.pages import context, durations, error_messages, labels, passkey_part
 from interaction.pages.forms import AddressForm, CodeForm
 from interaction.pages.views import shared
-from interaction.verification.models import Purpose, VerificationCode
+from interaction.pages.views.entered_code import EnteredCode
+from interaction.verification.models import Purpose
 from interaction.verification.services import SentTooOften
 
 # The button with this name leads from the sign-in page to this step, with what was typed there.
 _CARRIED: Final = "carry"
 _HINT: Final = "login_hint"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnteredCode:
-    """An entered code, with the identifier and the browser to which it is bound, and the user's choice."""
-
-    kind: Kind
-    identifier: str
-    code: str
-    browser: str
-    keep_signed_in: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,22 +62,6 @@ class CodeStep:
             "without_url": self.without_url,
             "without_kind": self.kinds[0].value if self.kinds else "",
         }
-
-
-def verify(purpose: Purpose, entered: EnteredCode) -> VerificationCode:
-    """Redeem a code that does not sign the user in, and return the proof.
-
-    Raises:
-        verification.WrongCode: the code is wrong or has expired.
-
-    """
-    return codes.verify(
-        purpose=purpose,
-        kind=entered.kind,
-        identifier=entered.identifier,
-        code=entered.code,
-        browser=entered.browser,
-    )
 
 
 def handle(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
@@ -151,19 +125,21 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
     if not form.is_valid():
         return code_page(request, pending, step, form, identifier, status=400)
     try:
-        return step.redeem(
-            EnteredCode(
-                kind=_kind(identifier, step),
-                identifier=form.cleaned_data["identifier"],
-                code=form.cleaned_data["code"],
-                browser=cookies.get_browser(request),
-                keep_signed_in=step.is_ticked(request),
-            )
+        entered = EnteredCode(
+            kind=_kind(identifier, step),
+            identifier=form.cleaned_data["identifier"],
+            code=form.cleaned_data["code"],
+            browser=cookies.get_browser(request),
+            keep_signed_in=step.is_ticked(request),
         )
+        response = step.redeem(entered)
     except ServiceError as error:
         shared.add_error(form, error, "code" if error.reason == "wrong_code" else None)
         page = code_page(request, pending, step, form, identifier, status=error.status)
         return add_headers(page, error.headers)
+    if step.purpose is not Purpose.SIGN_IN:
+        cookies.add_proof(request, response, entered.secret)
+    return response
 
 
 def _kind(identifier: str, step: CodeStep) -> Kind:

@@ -8,19 +8,20 @@ from django.utils.translation import gettext as _
 from identity.core.errors import Invalid, ServiceError
 from identity.http.error_page import Link, error_page
 from identity.http.responses import add_headers, redirect
-from identity.sessions import cookies
 from identity.users.hashing_views import hashes_password
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
 from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import visits
 from interaction.journeys.second_factor.resetting import SecondFactorMissing
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pages import password_rules
 from interaction.pages.forms import NewPasswordForm
 from interaction.pages.views import code_step, shared
-from interaction.pages.views.code_step import CodeStep, EnteredCode
-from interaction.verification import services as verification
+from interaction.pages.views.code_step import CodeStep
+from interaction.pages.views.entered_code import EnteredCode
+from interaction.verification import proofs as code_proofs
 from interaction.verification.models import Purpose, VerificationCode
 
 _FACTOR_PAGE: Final = "pages:second-factor"
@@ -30,10 +31,13 @@ _FACTOR_PAGE: Final = "pages:second-factor"
 @shared.step
 def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Verify an address, then ask for a new password."""
-    proofs = verification.find_proofs(purpose=Purpose.FORGOT_PASSWORD, browser=cookies.get_browser(request))
+    visit = visits.without_session(request, pending)
+    proofs = code_proofs.find_all(
+        purpose=Purpose.FORGOT_PASSWORD, browser=visit.browser, proofs=visit.proofs
+    )
     if proofs and "other" not in request.GET and "identifier" not in request.POST:
         newest = max(proofs.values(), key=lambda proof: (proof.used_at, proof.pk))
-        return _set_password(request, pending, newest)
+        return _set_password(request, visit, newest)
     kinds = codes.get_offered_kinds(experience.current())[Purpose.FORGOT_PASSWORD]
     if not kinds:
         return _not_offered(request, pending)
@@ -45,19 +49,20 @@ def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpRespon
             kinds=kinds,
             page="pages:forgot-password",
             back_url=page_url("pages:sign-in", pending),
-            redeem=lambda entered: _verify(entered, pending),
+            redeem=lambda entered: _verify(entered, visit),
         ),
     )
 
 
-def _verify(entered: EnteredCode, pending: Pending | None) -> HttpResponse:
+def _verify(entered: EnteredCode, visit: Visit) -> HttpResponse:
     """Ask for the second factor first, so that nobody types a new password twice."""
-    proof = code_step.verify(Purpose.FORGOT_PASSWORD, entered)
-    is_missing = reset_password.is_factor_missing(proof, Visit(entered.browser, pending, None))
-    return redirect(page_url(_FACTOR_PAGE if is_missing else "pages:forgot-password", pending))
+    proof = entered.verify(Purpose.FORGOT_PASSWORD)
+    is_missing = reset_password.is_factor_missing(proof, visit)
+    return redirect(page_url(_FACTOR_PAGE if is_missing else "pages:forgot-password", visit.pending))
 
 
-def _set_password(request: HttpRequest, pending: Pending | None, proof: VerificationCode) -> HttpResponse:
+def _set_password(request: HttpRequest, visit: Visit, proof: VerificationCode) -> HttpResponse:
+    pending = visit.pending
     if request.method != "POST":
         return _page(request, pending, proof, NewPasswordForm())
     form = NewPasswordForm(request.POST)
@@ -67,7 +72,7 @@ def _set_password(request: HttpRequest, pending: Pending | None, proof: Verifica
         reset_password.set_new_password(
             identifier=proof.address,
             new_password=form.cleaned_data["new_password"],
-            visit=Visit(cookies.get_browser(request), pending, None),
+            visit=visit,
         )
     except SecondFactorMissing:
         return redirect(page_url(_FACTOR_PAGE, pending))

@@ -23,8 +23,9 @@ from interaction.journeys.second_factor import visits
 from interaction.pages import context, labels, password_rules
 from interaction.pages.forms import RegisterForm
 from interaction.pages.views import code_step, shared
-from interaction.pages.views.code_step import CodeStep, EnteredCode
-from interaction.verification import services as verification
+from interaction.pages.views.code_step import CodeStep
+from interaction.pages.views.entered_code import EnteredCode
+from interaction.verification import proofs as code_proofs
 from interaction.verification.models import Purpose, VerificationCode
 
 _WITHOUT: Final = "without"
@@ -43,7 +44,11 @@ def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if not kinds:
         return _not_offered(request, pending)
     without = _get_skipped(request, experience, kinds)
-    proofs = verification.find_proofs(purpose=Purpose.REGISTER, browser=cookies.get_browser(request))
+    proofs = code_proofs.find_all(
+        purpose=Purpose.REGISTER,
+        browser=cookies.get_browser(request),
+        proofs=cookies.get_proofs(request),
+    )
     proofs = {kind: proof for kind, proof in proofs.items() if kind in kinds}
     unproven = [kind for kind in kinds if kind is not Kind.USERNAME and kind not in {*proofs, *without}]
     reachable = codes.get_offered_kinds(experience)[Purpose.REGISTER] if unproven else []
@@ -80,7 +85,7 @@ def _url(pending: Pending | None, without: list[Kind]) -> str:
 
 def _code_step(kind: Kind, pending: Pending | None, without: list[Kind], *, is_reachable: bool) -> CodeStep:
     def redeem(entered: EnteredCode) -> HttpResponse:
-        code_step.verify(Purpose.REGISTER, entered)
+        entered.verify(Purpose.REGISTER)
         return redirect(_url(pending, without))
 
     return CodeStep(

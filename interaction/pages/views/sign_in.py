@@ -18,7 +18,7 @@ from interaction.journeys.second_factor import visits
 from interaction.pages import context, error_messages, labels, passkey_part, provider_buttons
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
-from interaction.pages.views.code_step import EnteredCode
+from interaction.pages.views.entered_code import EnteredCode
 from interaction.social import offers
 from interaction.verification.models import Purpose
 from oidc.provider import client_responses

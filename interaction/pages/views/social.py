@@ -117,7 +117,9 @@ def _finish(
         back = reverse("pages:account") if attempt.session_id else _sign_in_url(pending)
         return social_errors.refuse(request, error, back)
     if isinstance(result, signing_in.AwaitedAgreement):
-        return redirect(agreement.get_url(result.attempt_id, pending))
+        response = redirect(agreement.get_url(result.attempt_id, pending))
+        cookies.add_proof(request, response, result.secret)
+        return response
     return shared.redirect_signed_in(request, result)
 
 

@@ -69,10 +69,18 @@ class Answer:
     iss: str = ""
 
 
-def begin(application: Application, viewer: Viewer, *, browser: str, asked: dict[str, str]) -> str:
+def begin(
+    application: Application,
+    viewer: Viewer,
+    *,
+    browser: str,
+    asked: dict[str, str],
+    secret_hash: str | None = None,
+) -> str:
     """Store a trial and its pending request for a browser, and return the path where the sign-in begins.
 
-    ``asked`` has further parameters of the authorization request.
+    ``asked`` has further parameters of the authorization request. ``secret_hash`` is of the secret that the
+    browser needs to go on, if something was proven in it before.
 
     Raises:
         TrialFailed: the application could not send this request.
@@ -89,7 +97,11 @@ def begin(application: Application, viewer: Viewer, *, browser: str, asked: dict
         sent = parameters.decode(urlencode(_build_request(application, trial, known) | asked))
         validate(sent, application=application, is_trial=True)
         requests.store_trial(
-            request_id=request_id, browser=browser, application=application, query=to_stored(sent)
+            request_id=request_id,
+            browser=browser,
+            application=application,
+            query=to_stored(sent),
+            secret_hash=secret_hash,
         )
     except (Refused, Unanswerable, ServiceError) as error:
         shown_once.discard(viewer, trial)

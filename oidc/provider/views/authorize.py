@@ -74,7 +74,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
 @_errors
 def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Continue a pending request of this browser."""
-    pending = requests.find(cookies.get_browser(request), request_id)
+    pending = requests.find(cookies.get_browser(request), request_id, proofs=cookies.get_proofs(request))
     if pending is None:
         return expired_sign_in(request)
     authorization = validate_stored(pending)
@@ -165,6 +165,7 @@ def _store_and_redirect(
         request_id=request_id,
         browser=browser or cookies.new_browser(response),
         is_new=not browser,
+        secret_hash=cookies.get_newest_proof(request),
         application=authorization.application,
         query=to_stored(sent),
     )

@@ -48,6 +48,7 @@ class TestHttps:
             f"__Host-gatehouse-browser.{slug}",
             "__Host-gatehouse-csrf",
             f"__Host-gatehouse-known.{slug}",
+            f"__Host-gatehouse-proofs.{slug}",
             f"__Host-gatehouse-session.{slug}",
         }
         for value, flags in cookies.values():

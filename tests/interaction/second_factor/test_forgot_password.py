@@ -11,6 +11,7 @@ from interaction.experience import services as experience
 from interaction.journeys.second_factor import resetting
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.verification import services as verification
+from interaction.verification.models import VerificationCode
 from tests.support import audit_log, codes, management
 from tests.support.cast import PASSWORD
 from tests.support.codes import RESET, new_email
@@ -96,11 +97,11 @@ class TestTheStep:
 
     def test_a_password_that_changes_meanwhile_ends_the_proof_of_the_address(self, acme, user, app):
         with acme.active():
-            current = User.objects.get(pk=user.pk)
+            current, proof = User.objects.get(pk=user.pk), VerificationCode(kind=Kind.EMAIL)
             credentials.set_password(User.objects.get(pk=user.pk), NEW)
 
             with pytest.raises(verification.NotVerified):
-                resetting.check(current, Kind.EMAIL, Visit("b" * 64, None, None), experience.current())
+                resetting.check(current, proof, Visit("b" * 64, None, None), experience.current())
 
     def test_decision_M35_it_remembers_no_browser(self, acme, email, user, app):
         with acme.active():

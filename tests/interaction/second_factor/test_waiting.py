@@ -7,6 +7,7 @@ import pytest
 from django.db.models import F
 
 from identity.factors.needed import Way
+from identity.sessions import proof_secrets
 from identity.users.models import User
 from interaction.pending_sign_ins import services
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -14,6 +15,7 @@ from oidc.grants.models import AuthorizationRequest
 from tests.support import cast
 
 BROWSER = "b" * 64
+SECRET = proof_secrets.new()
 PAST = datetime.now(UTC) - timedelta(seconds=1)
 SOON = datetime.now(UTC) + timedelta(minutes=10)
 
@@ -31,7 +33,7 @@ def store(acme, user):
     def store(**changes: Any) -> PendingSignIn:
         given: dict[str, Any] = {"browser": BROWSER, "request_id": None, "way": Way.PASSWORD, "amr": ["pwd"]}
         given |= {"level": 1, "auth_time": datetime.now(UTC), "channels": [], "reasons": ["prompt"]}
-        given |= {"must_enrol": False, "keep_signed_in": False}
+        given |= {"must_enrol": False, "keep_signed_in": False, "secret_hash": None, "proofs": ()}
         with acme.active():
             return services.store(changes.pop("user", user), **given | changes)
 
@@ -40,11 +42,11 @@ def store(acme, user):
 
 @pytest.fixture
 def find(acme):
-    def find(browser=BROWSER, request_id=None):
+    def find(browser=BROWSER, request_id=None, proofs=()):
         with acme.active():
             if request_id is None:
-                return services.NEWEST.first(browser=browser)
-            return services.OF_REQUEST.first(browser=browser, request_id=request_id)
+                return services.NEWEST.first(browser=browser, proofs=proofs)
+            return services.OF_REQUEST.first(browser=browser, proofs=proofs, request_id=request_id)
 
     return find
 
@@ -69,6 +71,26 @@ def test_no_other_browser_finds_it(find, store):
     store()
 
     assert find("c" * 64) is None
+
+
+def test_the_browser_needs_the_secret_of_the_proof(find, store):
+    stored = store(secret_hash="1" * 64)
+
+    assert find() is None
+    assert find(proofs=("2" * 64,)) is None
+    assert find(proofs=("2" * 64, "1" * 64)) == stored
+
+
+def test_a_new_one_does_not_replace_what_its_browser_cannot_open(acme, store):
+    stored = store(secret_hash="1" * 64)
+
+    store(secret_hash="2" * 64, proofs=("3" * 64,))
+    with acme.active():
+        assert PendingSignIn.objects.filter(pk=stored.pk).exists()
+
+    store(secret_hash="3" * 64, proofs=("1" * 64,))
+    with acme.active():
+        assert not PendingSignIn.objects.filter(pk=stored.pk).exists()
 
 
 def test_case_G01_no_other_tenant_finds_it(store):
@@ -126,9 +148,9 @@ def test_a_new_one_replaces_that_of_the_same_browser_and_request(acme, find, sto
 class TestReset:
     @pytest.fixture
     def is_allowed(self, acme, user):
-        def is_allowed(browser=BROWSER, of=None):
+        def is_allowed(browser=BROWSER, of=None, proofs=(SECRET.hash,)):
             with acme.active():
-                return services.is_reset_allowed(of or User.objects.get(pk=user.pk), browser)
+                return services.is_reset_allowed(of or User.objects.get(pk=user.pk), browser, proofs)
 
         return is_allowed
 
@@ -136,7 +158,7 @@ class TestReset:
     def proven(self, acme, store):
         stored = store(way=Way.FORGOT_PASSWORD)
         with acme.active():
-            services.allow_reset(stored)
+            services.allow_reset(stored, SECRET)
         return stored
 
     def test_is_allowed_where_the_factor_was_proven(self, proven, is_allowed):
@@ -151,6 +173,9 @@ class TestReset:
         store(way=Way.FORGOT_PASSWORD)
 
         assert not is_allowed()
+
+    def test_is_not_allowed_without_the_secret_of_the_proof(self, proven, is_allowed):
+        assert not is_allowed(proofs=())
 
     def test_is_allowed_in_no_other_browser_and_to_no_other_user(self, acme, proven, is_allowed):
         assert not is_allowed("c" * 64)

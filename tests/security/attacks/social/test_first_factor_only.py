@@ -189,7 +189,7 @@ def test_what_is_kept_is_no_attempt_of_a_new_user(acme, come):
     with acme.active():
         kept = SocialAttempt.objects.get()
         assert kept.expires_at - kept.created_at <= timedelta(minutes=11, seconds=1)
-        assert agreements.find(kept.pk, kept.browser) is None
+        assert agreements.find(kept.pk, kept.browser, ()) is None
 
 
 def test_a_new_user_is_linked_at_once_and_sets_the_factor_up(acme, provider, come):
