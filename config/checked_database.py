@@ -9,7 +9,7 @@ from django.db import close_old_connections
 
 @contextmanager
 def checked_database() -> Iterator[None]:
-    """Check the connection first, and return it to the pool at the end, also after an error, as Django does."""
+    """Check the connection first, and return it to the pool at the end, also after an error."""
     close_old_connections()
     try:
         yield
