@@ -99,7 +99,8 @@ class Session(TenantModel):
     @property
     def time(self) -> datetime:
         """The time of the database when ``services.find`` read the session, or the time of this node."""
-        return getattr(self, "read_at", None) or timezone.now()
+        read_at: datetime | None = getattr(self, "read_at", None)
+        return read_at or timezone.now()
 
     @property
     def known_auth_time(self) -> datetime | None:

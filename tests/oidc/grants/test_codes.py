@@ -156,6 +156,7 @@ class TestFind:
             (Session, {"epoch": F("epoch") + 1}),
             (User, {"is_suspended": True}),
             (User, {"epoch": F("epoch") + 1}),
+            (AuthorizationCode, {"epoch": F("epoch") + 1}),
         ],
     )
     def test_case_B13_a_code_that_expired_or_whose_session_or_user_did_is_not_live(
