@@ -10,9 +10,9 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from django.conf import settings
-from django.db import close_old_connections
 from django.urls import reverse
 
+from config.server.checked_database import checked_database
 from identity.core import tenancy
 from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
@@ -93,9 +93,5 @@ def read(tenant: tenancy.ActiveTenant, get: Get) -> Answer:
         Exception: what ``get`` raised.
 
     """
-    close_old_connections()  # as Django does before each request
-    with tenancy.using(tenant):
-        document = get()
-    if settings.DATABASE_POOL:
-        close_old_connections()  # returns the connection to the pool
-    return document
+    with checked_database(), tenancy.using(tenant):
+        return get()

@@ -6,18 +6,17 @@ all requests if they are logged (``LOG_REQUESTS``) or traced.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from http.client import responses as reasons
 from typing import Any, Final
 
 from django.conf import settings
-from django.db import close_old_connections
 from django.urls import reverse
 
 from config import headers
+from config.server.checked_database import checked_database
 from config.server.wsgi_requests import FAILURE, Failure, is_arriving
 from database import ids, together
 from database.together import Task, Work
@@ -86,7 +85,7 @@ def serve(environ: Environ) -> Answer | None:
     found = find(environ)
     if found is None:
         return None
-    with _checked_database():
+    with checked_database():
         return together.do(_serve(environ, found))
 
 
@@ -98,7 +97,7 @@ def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | N
     """
     for environ, _ in requests:
         environ[TRIED] = True  # if the batch fails as a whole, no surface does anything twice
-    with _checked_database():
+    with checked_database():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])
     return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]
 
@@ -112,17 +111,6 @@ def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
         answer, environ[FAILURE] = None, Failure.of(failure)
     return answer
-
-
-@contextmanager
-def _checked_database() -> Iterator[None]:
-    """Check the connection to the database first, and return it to the pool at the end, as Django does."""
-    close_old_connections()
-    try:
-        yield
-    finally:
-        if settings.DATABASE_POOL:
-            close_old_connections()
 
 
 def _serve(environ: Environ, found: Found) -> Work[Answer | None]:

@@ -3,14 +3,13 @@
 import secrets
 from typing import Final
 
-from django.utils import timezone
-
 from audit import log
 from audit.events import Event
 from database import chains
 from database.chains import Chain
+from database.clock import DatabaseNow
 from database.parameters import Parameter
-from identity.core.tenant_statements import Update, moment, number, text, uuid
+from identity.core.tenant_statements import Update, number, text, uuid
 from identity.sessions.models import Session
 from identity.sessions.services import Ended, hash_token
 from identity.users.models import User
@@ -20,7 +19,7 @@ _step_up: Final = Update(
     token_hash=text("token_hash"),
     amr=Parameter("amr", Session._meta.get_field("amr")),
     level=number("level"),
-    second_factor_at=moment("second_factor_at"),
+    second_factor_at=DatabaseNow(),
     remembered=False,
 )
 
@@ -42,7 +41,7 @@ def step_up(
 
     """
     token = secrets.token_urlsafe(32)
-    changes = {"amr": amr, "level": level, "second_factor_at": timezone.now()}
+    changes = {"amr": amr, "level": level, "second_factor_at": session.time}
     values = {"pk": session.pk, "token_hash": hash_token(token), **changes}
     with chains.joined(chain) as writes:
         writes.add(_step_up, values, refusal=refusal)
@@ -58,11 +57,11 @@ def record_password(session: Session) -> str | None:
 
     Return None if the session has ended meanwhile.
     """
-    token, now = secrets.token_urlsafe(32), timezone.now()
-    changes = {"token_hash": hash_token(token), "password_confirmed_at": now}
+    token = secrets.token_urlsafe(32)
+    changes = {"token_hash": hash_token(token), "password_confirmed_at": DatabaseNow()}
     if not Session.objects.filter(pk=session.pk, ended_at=None).update(**changes):
         return None
-    session.password_confirmed_at = now
+    session.password_confirmed_at = session.time
     return token
 
 

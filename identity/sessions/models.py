@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Greatest, Now
+from django.utils import timezone
 
 from database.clock import SecondsAgo, limited
 from identity.core.models import TenantManager, TenantModel
@@ -94,6 +95,12 @@ class Session(TenantModel):
     def highest_level(self) -> int:
         """The highest level that the tenant's factors reach; 1 unless ``services.find`` read it."""
         return int(getattr(self, "tenant_level", 1))
+
+    @property
+    def time(self) -> datetime:
+        """The time of the database when ``services.find`` read the session, or the time of this node."""
+        read_at: datetime | None = getattr(self, "read_at", None)
+        return read_at or timezone.now()
 
     @property
     def known_auth_time(self) -> datetime | None:

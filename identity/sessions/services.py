@@ -17,15 +17,14 @@ from audit import context, log
 from audit.events import Event
 from database import chains, ids, rows
 from database.chains import Chain
-from database.clock import limited
-from database.parameters import Parameter
-from database.statements import AtomicChange, Insert
+from database.clock import DatabaseNow, limited
+from database.statements import AtomicChange
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
+from identity.sessions import sign_in_statements
 from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 
-_insert: Final = Insert(Session, including=("level", "remembered"))
 _live: Final = Select(
     lambda: (
         Session.objects.live()
@@ -34,6 +33,7 @@ _live: Final = Select(
         .annotate(
             idle_seconds=limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS),
             tenant_level=F("tenant__highest_level"),
+            read_at=DatabaseNow(),
         )[:1]
     )
 )
@@ -53,18 +53,6 @@ _END_NAMED: Final = AtomicChange(
         ended_at=Now(),
     ),
     log.INSERT,
-)
-_SIGN_IN_COLUMNS: Final = (
-    *("token_hash", "epoch", "amr", "auth_time", "last_used_at", "expires_at", "ip", "user_agent"),
-    *("updated_at", "keep_signed_in", "level", "second_factor_at", "remembered"),
-)
-_continue: Final = Update(
-    lambda: Session.objects.filter(pk=uuid("id"), ended_at=None),
-    **{
-        field.name: Parameter(field.attname, field)
-        for field in Session._meta.local_concrete_fields
-        if field.name in _SIGN_IN_COLUMNS
-    },
 )
 _MAX_LOGGED_IDS: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # the precision of ``last_used_at``: fewer writes
@@ -117,20 +105,23 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
 
     """
     session, token = _new(user, amr=amr, auth_time=auth_time)
-    session.expires_at = session.last_used_at + timedelta(seconds=seconds)
+    lasts = timedelta(seconds=seconds)
+    session.expires_at = session.last_used_at + lasts
     session.keep_signed_in = keep_signed_in
     session.level, session.remembered = level, is_remembered
     session.second_factor_at = session.updated_at if has_second_factor else None
+    facts = {"authenticated_at": auth_time, "lasts": lasts, "has_factor": has_second_factor}
     with chains.joined(chain) as writes:
         if replacing is not None and replacing.user_id == user.pk:
             if replacing.level > level and not replaces_level:
                 _copy_level(session, replacing)
+                facts["has_factor"] = False
             session.pk = replacing.pk
-            writes.add(_continue, vars(session), refusal=Ended)
+            writes.add(sign_in_statements.CONTINUE, vars(session) | facts, refusal=Ended)
         else:
             if replacing is not None:
                 writes.call(partial(end, replacing))
-            writes.insert(_insert, session)
+            writes.insert(sign_in_statements.BEGIN, session, facts)
     return session, token
 
 
@@ -174,7 +165,7 @@ def find(token: str) -> Session | None:
 def _is_outdated(session: Any) -> bool:
     """Return whether the stored time of the last use is too old for the lifetime of the session."""
     precision = min(TOUCH_AFTER, timedelta(seconds=session.idle_seconds / _TOUCHES_PER_LIFETIME))
-    return bool(timezone.now() - session.last_used_at > precision)
+    return bool(session.time - session.last_used_at > precision)
 
 
 @transaction.atomic

@@ -9,21 +9,24 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
 from audit import log
 from audit.models import Entry
 from database import rows
+from database.clock import DatabaseNow
 from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
-from oidc.grants import families, remembered, requests, revoked_tokens, token_columns
+from oidc.grants import code_sign_ins, families, remembered, requests, revoked_tokens, token_columns
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
-_insert: Final = Insert(AuthorizationCode, including=("acr",), expires_at=Now() + _LIFETIME)
+_insert: Final = Insert(
+    AuthorizationCode, including=("acr",), created_at=DatabaseNow(), expires_at=Now() + _LIFETIME
+)
 _of_client: Final = Select(
     lambda: (
         AuthorizationCode.objects.filter(
@@ -34,12 +37,8 @@ _of_client: Final = Select(
         .annotate(
             **token_columns.get_signing_keys(),
             is_live=ExpressionWrapper(
-                Q(
-                    expires_at__gt=Now(),
-                    session__ended_at=None,
-                    user__is_suspended=False,
-                    user__epoch=F("session__epoch"),
-                ),
+                Q(expires_at__gt=Now(), session__ended_at=None, user__is_suspended=False)
+                & code_sign_ins.is_current(),
                 output_field=BooleanField(),
             ),
         )[:1]
@@ -61,8 +60,9 @@ _consume_for_family: Final = AtomicChange(_redeem, families.INSERT, log.INSERT)
 class FoundCode:
     """A code as it is now, with its user, session and application, and the signing keys.
 
-    ``is_live``: the code has not expired, its session has not ended and its user may sign in. A live code may
-    have been redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` the key of the
+    ``is_live``: the code has not expired, its session has not ended, its user may sign in, and since it was
+    issued nothing has ended the grants of the user, such as a new password. A live code may have been
+    redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` the key of the
     application's own algorithm.
     """
 
@@ -93,6 +93,8 @@ def issue(  # noqa: PLR0913 - what a code is bound to
 ) -> str | None:
     """Issue a code of 256 random bits, bound to all arguments, and delete the pending request.
 
+    The code keeps what the session has proven now.
+
     Return None if the pending request was answered before.
     """
     code = secrets.token_urlsafe(32)
@@ -111,6 +113,7 @@ def issue(  # noqa: PLR0913 - what a code is bound to
         code_challenge=code_challenge,
         consent_id=consent_id,
         acr=acr,
+        **code_sign_ins.get_columns(session),
     )
     if pending_request is None:
         _insert(row)
@@ -149,7 +152,7 @@ def redeem(
         is_redeemed = _consume(facts, entry)
     elif family.remembered:
         with transaction.atomic():
-            family.remembered = remembered.is_remembered(code.session_id)
+            family.remembered = remembered.is_remembered(code)
             is_redeemed = _consume_for_family(facts, family, entry)
     else:
         is_redeemed = _consume_for_family(facts, family, entry)

@@ -18,13 +18,14 @@ from audit import log
 from audit.events import Event
 from audit.models import Entry
 from database import ids, rows
+from database.clock import DatabaseNow
 from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, Update, duration, text, uuid
 from identity.encryption import keyring
-from identity.sessions.models import Session
 from oidc.applications import lifetimes
 from oidc.applications.models import Application
 from oidc.grants import rotation, token_columns
+from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.models import RefreshFamily
 from oidc.keys import jws
 
@@ -34,6 +35,8 @@ _TOKEN: Final = re.compile(r"([0-9a-f-]{36})\.(0|[1-9][0-9]{0,8})\.([0-9a-f]{8})
 INSERT: Final = Insert(
     RefreshFamily,
     including=("level", "remembered", "acr"),
+    created_at=DatabaseNow(),
+    updated_at=DatabaseNow(),
     idle_expires_at=Now() + duration("idle_lifetime"),
     expires_at=Now() + duration("absolute_lifetime"),
 )
@@ -128,7 +131,7 @@ def new_family(  # noqa: PLR0913 - one parameter a column
     *,
     family_id: UUID,
     application: Application,
-    session: Session,
+    sign_in: CodeSignIn,
     scope: str,
     claims: dict[str, list[str]],
     consent_id: UUID | None,
@@ -139,16 +142,16 @@ def new_family(  # noqa: PLR0913 - one parameter a column
         RefreshFamily,
         pk=family_id,
         application=application,
-        user_id=session.user_id,
-        epoch=session.epoch,
+        user_id=sign_in.user_id,
+        epoch=sign_in.epoch,
         scope=scope,
         claims=claims,
         key_id=keyring.current_id(),
-        session_id=session.pk,
-        auth_time=session.auth_time,
-        amr=session.amr,
-        level=session.level,
-        remembered=session.remembered,
+        session_id=sign_in.session_id,
+        auth_time=sign_in.auth_time,
+        amr=sign_in.amr,
+        level=sign_in.level,
+        remembered=sign_in.remembered,
         acr=acr,
         consent_id=consent_id,
     )

@@ -75,6 +75,12 @@ class AuthorizationCode(TenantModel):
     code_challenge = models.CharField(max_length=43, blank=True)
     # The authentication context (acr) that the ID token names. Empty: none.
     acr = models.TextField(blank=True, default="", db_default="")
+    # The sign-in when the code was issued: see ``code_sign_ins``. Null in rows of release 0.5.0.
+    epoch = models.PositiveIntegerField(null=True)
+    auth_time = models.DateTimeField(null=True)
+    amr = models.JSONField(null=True)
+    level = models.PositiveSmallIntegerField(null=True)
+    remembered = models.BooleanField(null=True)
     # The consent that a third-party application's code was issued under. Unset on rows of release 0.1.0.
     consent_id = models.UUIDField(null=True)
     expires_at = models.DateTimeField()

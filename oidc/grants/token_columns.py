@@ -22,7 +22,10 @@ _OF_USERS: Final = (
     *("password", "search_text", "username_key", "email_key", "phone_key"),
     *("last_sign_in_at", "login_count", "factors", "two_step", "factor_skipped_at"),
 )
-_OF_SESSIONS: Final = ("token_hash", "ip", "user_agent", "second_factor_at", "password_confirmed_at")
+_OF_SESSIONS: Final = (
+    *("token_hash", "ip", "user_agent", "second_factor_at", "password_confirmed_at", "keep_signed_in"),
+    *("last_used_at", "expires_at", "created_at", "updated_at"),
+)
 _GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
 _OF_APPLICATIONS: Final = (*PAGE_COLUMNS, "default_acr_values", "default_max_age")
 

@@ -1,7 +1,8 @@
 """ID tokens that clients send as hints (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from identity.core import tenancy
 from oidc.applications.models import Application
@@ -22,7 +23,7 @@ class Forged(Exception):
 class Hint:
     """The user, session and application of an ID token, which may have expired.
 
-    ``issued_at`` is in seconds, and 0 if the token has no such time.
+    ``issued_at`` is in seconds, not earlier than the sign-in, and 0 if the token has no such time.
     """
 
     subject: str
@@ -51,8 +52,17 @@ def read(token: str) -> Hint:
         session_id=str(claims["sid"]),
         client_id=str(claims["aud"]),
         application=Application.objects.filter(client_id=claims["aud"]).first(),
-        issued_at=_read_time(claims.get("iat")),
+        issued_at=_read_issued_at(claims),
     )
+
+
+def _read_issued_at(claims: Mapping[str, Any]) -> int:
+    """Return when the token was issued, or the time of its sign-in if that is later.
+
+    A node whose clock is behind writes an ``iat`` that is earlier than the sign-in.
+    """
+    issued_at = _read_time(claims.get("iat"))
+    return max(issued_at, _read_time(claims.get("auth_time"))) if issued_at else 0
 
 
 def _read_time(value: object) -> int:

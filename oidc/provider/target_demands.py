@@ -11,6 +11,7 @@ from identity.organizations.models import Membership
 from identity.resources.models import Resource
 from identity.sessions.models import Session
 from oidc.applications.models import Application
+from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.models import RefreshFamily
 from oidc.provider.errors import InvalidRequest
 from oidc.settings import acr_levels
@@ -32,8 +33,8 @@ class Strength:
         return self.level >= Level.TWO or self.is_remembered
 
 
-def get_strength(grant: Session | RefreshFamily) -> Strength:
-    """Return the strength of the sign-in behind a session or a refresh family."""
+def get_strength(grant: Session | CodeSignIn | RefreshFamily) -> Strength:
+    """Return the strength of the sign-in of a session, a code or a refresh family."""
     return Strength(grant.level, grant.remembered)
 
 

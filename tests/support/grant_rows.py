@@ -12,6 +12,7 @@ from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants import families
+from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.models import AuthorizationCode, RefreshFamily
 
 SOON = timedelta(minutes=10)
@@ -45,7 +46,7 @@ def new_family(application: Application, session: Session, **fields: Any) -> Ref
     family = families.new_family(
         family_id=ids.new(),
         application=application,
-        session=session,
+        sign_in=CodeSignIn.of_session(session),
         **options,
     )
     now = datetime.now(UTC)

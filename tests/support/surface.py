@@ -30,6 +30,7 @@ from management.administrators import invitations
 from management.api.permissions import IsSuperuser
 from oidc.applications.models import Application
 from oidc.grants import families
+from oidc.grants.code_sign_ins import CodeSignIn
 from tests.support import management, operators
 from tests.support.cast import PASSWORD, World, default_world
 from tests.support.management import result_of
@@ -201,7 +202,7 @@ def _a_grant(estate: Estate) -> str:
         family = families.new_family(
             family_id=ids.new(),
             application=Application.objects.get(pk=estate["second application"]),
-            session=session,
+            sign_in=CodeSignIn.of_session(session),
             scope="openid offline_access",
             claims={},
             consent_id=None,

@@ -5,8 +5,6 @@ from datetime import timedelta
 from enum import Enum, auto
 from typing import Final
 
-from django.utils import timezone
-
 from identity.sessions.models import Session
 from oidc.applications import access, redirect_uris
 from oidc.grants.models import AuthorizationRequest
@@ -204,7 +202,7 @@ def _must_sign_in_again(session: Session, authorization: Authorization) -> bool:
         return True
     if authorization.max_age is None:
         return False
-    return timezone.now() - session.auth_time > timedelta(seconds=authorization.max_age)
+    return session.time - session.auth_time > timedelta(seconds=authorization.max_age)
 
 
 def _must_confirm(authorization: Authorization, pending: AuthorizationRequest | None) -> bool:

@@ -14,6 +14,7 @@ from audit.events import Event
 from database import ids
 from oidc.applications import redirect_uris
 from oidc.grants import codes, families
+from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.codes import FoundCode
 from oidc.grants.consents import GrantedConsent
 from oidc.grants.models import AuthorizationCode
@@ -53,7 +54,8 @@ def find_valid_code(request: AuthenticatedRequest) -> AuthorizationCode:
     """Return the presented code. A code that was redeemed before is returned too; ``handle`` refuses it.
 
     Raises:
-        InvalidGrant: the code was not issued to this client, or the code or its session has expired.
+        InvalidGrant: the code was not issued to this client, the code or its session has expired, or the
+            user's grants were ended meanwhile.
 
     """
     return _find_valid_code(request).row
@@ -102,15 +104,16 @@ def handle(request: AuthenticatedRequest) -> Granted:
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
     grant_access.check(code.user, code.application)
-    target_demands.check_application(target_demands.get_strength(code.session), code.application)
+    sign_in = CodeSignIn.of_code(code)
+    target_demands.check_application(target_demands.get_strength(sign_in), code.application)
     consent = grant_consent.get_consent(request.application, code)
-    context = signing_key.reserve(_new_context(request, code, consent))
+    context = signing_key.reserve(_new_context(request, code, sign_in, consent))
     family = None
     if context.family_id is not None:
         family = families.new_family(
             family_id=context.family_id,
             application=context.application,
-            session=code.session,
+            sign_in=sign_in,
             scope=code.scope,
             claims=code.claims,
             consent_id=consent.id if consent else None,
@@ -150,7 +153,10 @@ def _revoke_for_reuse(code: AuthorizationCode) -> InvalidGrant:
 
 
 def _new_context(
-    request: AuthenticatedRequest, code: AuthorizationCode, consent: GrantedConsent | None
+    request: AuthenticatedRequest,
+    code: AuthorizationCode,
+    sign_in: CodeSignIn,
+    consent: GrantedConsent | None,
 ) -> GrantContext:
     parsed, application = request.parsed, request.application
     granted = tuple(grant_consent.get_identity_scopes(code, consent))
@@ -166,11 +172,11 @@ def _new_context(
             resource=parsed["resource"] or code.resource,
             organization_id=parsed["organization_id"] or code.organization_id,
             consent=consent,
-            strength=target_demands.get_strength(code.session),
+            strength=target_demands.get_strength(sign_in),
         ),
         user=code.user,
         claims=claims_request.from_json(code.claims),
-        sign_in=SignIn(code.session.pk, code.session.auth_time, code.session.amr, code.acr),
+        sign_in=SignIn(sign_in.session_id, sign_in.auth_time, sign_in.amr, code.acr),
         family_id=_new_family_id(request, granted),
         nonce=code.nonce,
     )

@@ -4,13 +4,14 @@ import io
 import time
 import traceback
 from importlib import import_module
+from threading import Thread
 from typing import Any
 from wsgiref.util import setup_testing_defaults
 
 import httpx
 import pytest
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from gunicorn.asgi.parser import CallbackRequest, PythonProtocol
@@ -281,6 +282,27 @@ class TestFailures:
             lengths.append(len(list(traceback.walk_tb(failure.error.__traceback__))))
 
         assert lengths == lengths[:1] * 3
+
+    def test_of_a_read_returns_its_connection_to_the_pool(self, acme, known, monkeypatch, settings):
+        settings.DATABASE_POOL = 2
+        monkeypatch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)  # as with a pool
+        tenant, held = acme.tenant.to_active(), []
+
+        def fail() -> None:
+            held.append(SigningKey.objects.count())
+            raise ZeroDivisionError
+
+        def read() -> None:
+            with pytest.raises(ZeroDivisionError):
+                documents.read(tenant, fail)
+            held.append(connection.connection is not None)
+            connection.close()
+
+        thread = Thread(target=read)
+        thread.start()
+        thread.join()
+
+        assert held == [1, False]
 
     def test_no_header_can_name_a_failure(self, acme):
         for name in ("gatehouse.failure", "Gatehouse-Failure"):

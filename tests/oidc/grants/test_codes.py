@@ -16,6 +16,7 @@ from identity.factors import forgetting
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants import codes, families
+from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily, RevokedToken
 from tests.support import cast
 from tests.support.audit_log import entries
@@ -77,7 +78,7 @@ def redeem(acme, application, session):
         given: dict[str, Any] = {"scope": "openid", "claims": {}, "consent_id": None}
         with acme.active():
             family = families.new_family(
-                family_id=ids.new(), application=application, session=session, **given
+                family_id=ids.new(), application=application, sign_in=CodeSignIn.of_session(session), **given
             )
             return codes.redeem(
                 row,
@@ -155,6 +156,7 @@ class TestFind:
             (Session, {"epoch": F("epoch") + 1}),
             (User, {"is_suspended": True}),
             (User, {"epoch": F("epoch") + 1}),
+            (AuthorizationCode, {"epoch": F("epoch") + 1}),
         ],
     )
     def test_case_B13_a_code_that_expired_or_whose_session_or_user_did_is_not_live(
