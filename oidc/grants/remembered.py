@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from identity.factors import remembered_rule
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants.models import RefreshFamily
@@ -15,6 +16,15 @@ def end(user: User) -> None:
     """
     Session.objects.filter(user=user, remembered=True).update(remembered=False)
     RefreshFamily.objects.filter(user=user, remembered=True).update(remembered=False)
+
+
+def counts(grant: Session | RefreshFamily) -> bool:
+    """Return whether a session or family counts as that of a remembered browser, by the policy of now.
+
+    Nothing is read for one that does not say so.
+    """
+    signed_in_at = grant.updated_at if isinstance(grant, Session) else grant.created_at
+    return grant.remembered and remembered_rule.still_counts(grant.user_id, signed_in_at)
 
 
 def is_remembered(session_id: UUID) -> bool:
