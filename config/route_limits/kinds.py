@@ -27,16 +27,17 @@ class Limited:
 LOCKS: Final = (rules.PAIR, rules.IDENTIFIER)
 CODE_SENDS_SIGNED_IN: Final = (rules.CODE_PAUSE, rules.CODES, rules.CODES_FROM_ANYWHERE)
 CODE_SENDS: Final = (*CODE_SENDS_SIGNED_IN, rules.CODES_KNOWN_BROWSER)
+FACTOR_SENDS: Final = (rules.CODE_PAUSE, rules.CODES, rules.CODES_SECOND_STEP, rules.CODES_KNOWN_BROWSER)
 ADMINISTRATOR: Final = (rules.ADMINISTRATOR, rules.ADMINISTRATOR_FROM_ANYWHERE, rules.SECOND_STEP)
 RECOVERIES: Final = (rules.RECOVERIES, rules.RECOVERIES_FROM_ANYWHERE)
 
 PASSWORD: Final = Limited((rules.SIGN_INS,), (*LOCKS, rules.KNOWN_BROWSER))
-SEND: Final = Limited((rules.CODE_SENDS,), CODE_SENDS, (rules.TEXT_MESSAGES,))
+SEND: Final = Limited((rules.CODE_SENDS,), CODE_SENDS, (rules.TENANT_TEXT_CODES,))
 ENTER_CODE: Final = Limited((rules.SIGN_INS, rules.WRONG_CODES), note="five attempts per code")
 SEND_AND_ENTER_CODE: Final = Limited(
     (rules.CODE_SENDS, rules.SIGN_INS, rules.WRONG_CODES),
     CODE_SENDS,
-    (rules.TEXT_MESSAGES,),
+    (rules.TENANT_TEXT_CODES,),
     note="five attempts per code",
 )
 STORES_REQUEST: Final = Limited(
@@ -55,13 +56,13 @@ RECOVERY_CODE: Final = Limited(
 RECOVERY_PAGE: Final = Limited((rules.SIGN_INS, rules.WRONG_CODES), note="a code has 80 bits")
 SEND_FACTOR: Final = Limited(
     (rules.CODE_SENDS,),
-    CODE_SENDS_SIGNED_IN,
+    FACTOR_SENDS,
     (rules.TEXT_MESSAGES,),
     note="needs a pending sign-in or a session",
 )
 FACTOR_PAGE: Final = Limited(
     (rules.SIGN_INS, rules.CODE_SENDS),
-    (rules.SECOND_FACTOR, *CODE_SENDS_SIGNED_IN),
+    (rules.SECOND_FACTOR, *FACTOR_SENDS),
     (rules.TEXT_MESSAGES,),
     note="needs a pending sign-in or a session",
 )

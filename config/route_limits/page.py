@@ -27,6 +27,7 @@ RULES: Final = {
     rules.CODE_PAUSE.kind: ("pause, of a purpose and network", "LIMIT_CODE_PAUSE_SECONDS"),
     rules.CODES.kind: ("codes, of a network", "LIMIT_NETWORK_CODES"),
     rules.CODES_FROM_ANYWHERE.kind: ("codes, anywhere", "LIMIT_IDENTIFIER_CODES"),
+    rules.CODES_SECOND_STEP.kind: ("codes of second steps, anywhere", "LIMIT_IDENTIFIER_CODES"),
     rules.CODES_KNOWN_BROWSER.kind: ("codes, in a known browser", "LIMIT_NETWORK_CODES"),
     rules.TEXT_MESSAGES.kind: ("text messages of the tenant", "LIMIT_TENANT_TEXT_MESSAGES"),
     rules.ADMINISTRATOR.kind: ("failures, at an address", "LOCK_PAIR_FAILURES"),

@@ -100,7 +100,7 @@ ROUTES: Final[dict[str, kinds.Limited]] = {
     "POST /register": kinds.Limited(
         (rules.REGISTRATIONS, rules.CODE_SENDS, rules.SIGN_INS, rules.WRONG_CODES),
         kinds.CODE_SENDS,
-        (rules.TEXT_MESSAGES,),
+        (rules.TENANT_TEXT_CODES,),
         note="five attempts per code",
     ),
     "GET /register/terms/:pk": kinds.free("needs an attempt that this browser started"),
@@ -135,7 +135,7 @@ ROUTES: Final[dict[str, kinds.Limited]] = {
     "POST /account/phone": kinds.Limited(
         (rules.CODE_SENDS,),
         (*kinds.LOCKS, *kinds.CODE_SENDS_SIGNED_IN),
-        (rules.TEXT_MESSAGES,),
+        (rules.TENANT_TEXT_CODES,),
         note="needs a session",
     ),
     "GET /account/phone/code": kinds.SESSION,

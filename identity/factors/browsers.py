@@ -99,10 +99,19 @@ def _by_hashes(count: int) -> Select[KnownBrowser]:
 
 def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBrowser]:
     """Return the browsers in which a user is not asked for a second factor, the last used first."""
+    return _get_remembered(user.pk, rule).order_by("-last_seen_at", "-pk")
+
+
+def was_remembered(user_id: UUID, rule: TrustedDevices | None, *, at: datetime) -> bool:
+    """Return whether one of a user's browsers was remembered at a time, and still is by this rule."""
+    return _get_remembered(user_id, rule).filter(remembered_at__lte=at).exists()
+
+
+def _get_remembered(user_id: UUID, rule: TrustedDevices | None) -> QuerySet[KnownBrowser]:
     if rule is None:
         return KnownBrowser.objects.none()
     return KnownBrowser.objects.filter(
-        user=user.pk,
+        user=user_id,
         user__epoch=F("remembered_epoch"),
         remembered_until__gt=DatabaseNow(),
         # A sign-in with one factor never lets a browser skip the second, even if a row says so.
@@ -110,7 +119,7 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
         # The policy may have been switched off since, or its number of days reduced.
         remembered_at__gte=rule.since,
         remembered_at__gt=seconds_ahead(-rule.days * _DAY),
-    ).order_by("-last_seen_at", "-pk")
+    )
 
 
 def is_remembered(user: User, browser_secrets: Sequence[str], rule: TrustedDevices | None) -> bool:

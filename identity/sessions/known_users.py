@@ -59,6 +59,10 @@ class KnownUsers:
         """Return the device id of the mark with this identifier, or an empty string."""
         return next((mark.device for mark in self.marks if mark.has_identifier(kind, key)), "")
 
+    def find_device_of(self, user: User) -> str:
+        """Return the device id of the mark of a user with the current epoch, or an empty string."""
+        return next((mark.device for mark in self.marks if mark.is_for(user)), "")
+
     def is_current(self, device: str, user: User) -> bool:
         """Return whether a device has a mark of this user with the current epoch."""
         return any(mark.device == device and mark.is_for(user) for mark in self.marks)

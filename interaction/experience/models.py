@@ -150,7 +150,8 @@ class SignInExperience(FactorProperties, EditableModel):
     passkey_sign_in = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     trusted_device_policy = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     adaptive_mfa = models.JSONField(default=dict, db_default=_NO_MEMBERS)
-    # When the policy of trusted devices was last switched on: what was remembered before has ended.
+    # When the policy of trusted devices was last switched on, or a factor was removed from ``mfa``: what was
+    # remembered before has ended.
     trusted_devices_since = models.DateTimeField(null=True)
     attestation = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     # Whether a forgotten password is replaced only after a second factor, if the user has one.

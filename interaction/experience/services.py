@@ -9,6 +9,7 @@ from audit.events import Event
 from database.clock import DatabaseNow
 from identity.core import records
 from identity.core.tenant_statements import Select
+from identity.factors.browsers import TrustedDevices
 from identity.tenants import services as tenants
 from interaction.experience import factor_settings, pictures, terms
 from interaction.experience.models import WAYS, SignInExperience, default_password_policy, default_sign_up
@@ -36,6 +37,11 @@ def current() -> SignInExperience:
     return experience
 
 
+def get_trusted_devices() -> TrustedDevices | None:
+    """Return for how long the active tenant lets users skip the second factor in a browser, or None."""
+    return current().trusted_devices
+
+
 @transaction.atomic
 def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> SignInExperience:
     """Change the experience. Objects are merged one level deep, lists and texts are replaced.
@@ -51,7 +57,9 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     merged = _merge(experience, fields)
     if "branding" in merged:
         merged["branding"] = pictures.store(merged["branding"])
-    if _switches_on(experience.trusted_device_policy, merged.get("trusted_device_policy", {})):
+    is_switched_on = _switches_on(experience.trusted_device_policy, merged.get("trusted_device_policy", {}))
+    if is_switched_on or _removes_factors(experience.mfa, merged.get("mfa")):
+        # A browser may be remembered because of a factor that the tenant no longer accepts.
         merged["trusted_devices_since"] = DatabaseNow()
     records.change(
         experience,
@@ -67,6 +75,10 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
 
 def _switches_on(stored: dict[str, Any], merged: dict[str, Any]) -> bool:
     return bool(merged.get("enabled")) and not stored.get("enabled")
+
+
+def _removes_factors(stored: dict[str, Any], merged: dict[str, Any] | None) -> bool:
+    return merged is not None and not {*stored.get("factors", ())} <= {*merged.get("factors", ())}
 
 
 def build_draft(experience: SignInExperience, fields: dict[str, Any]) -> SignInExperience:

@@ -59,13 +59,14 @@ def send(  # noqa: PLR0913 - what a code is bound to, and the browser
     identifier: str,
     browser: str,
     known: KnownUsers = NO_KNOWN_USERS,
+    owner: User | None = None,
     captcha_token: str = "",
 ) -> int:
     """Send a code and return how many seconds it is valid.
 
     ``browser`` is the hash of the browser's cookie. ``known`` are the users whom the browser signed in
-    before. If the tenant has a CAPTCHA, ``captcha_token`` proves that it was solved; signed-in users need
-    not solve it.
+    before. ``owner`` is the user who has the identifier, if it was read. If the tenant has a CAPTCHA,
+    ``captcha_token`` proves that it was solved; signed-in users need not solve it.
 
     Raises:
         CodesOff: the tenant does not use codes for this purpose and kind.
@@ -90,19 +91,20 @@ def send(  # noqa: PLR0913 - what a code is bound to, and the browser
         browser=browser,
         brand=message_branding.get_brand(experience),
         template=message_branding.find_template(experience, purpose, recipients.channel_of(kind)),
-        device=_find_device(known, kind, recipients.key_of(kind, identifier)),
+        device=_find_device(known, kind, recipients.key_of(kind, identifier), owner),
     )
 
 
-def _find_device(known: KnownUsers, kind: Kind, key: str) -> str:
+def _find_device(known: KnownUsers, kind: Kind, key: str, owner: User | None) -> str:
     """Return the browser's device id for the user who has proven an identifier, or an empty string.
 
-    An address that the user has not proven gives no exemption from the limit of codes.
+    An address that the user has not proven gives no exemption from the limit of codes. One that the user has
+    proven since the browser signed the user in gives it, too.
     """
-    device = known.find_device(kind, key)
-    user = User.objects.filter(**{f"{kind}_key": key}).first() if device else None
-    is_known = user is not None and user.has_proven(kind) and known.is_current(device, user)
-    return device if is_known else ""
+    if not known.marks:
+        return ""
+    user = owner or User.objects.filter(**{f"{kind}_key": key}).first()
+    return known.find_device_of(user) if user is not None and user.has_proven(kind) else ""
 
 
 def build_sample(*, purpose: Purpose, kind: Kind, experience: SignInExperience) -> Message:

@@ -32,5 +32,5 @@ def count(message: Message) -> None:
     limits.hit(
         (rules.TEXT_NOTICES, recipients.key_of(Kind.PHONE, message.to)),
         (rules.TENANT_TEXT_NOTICES, ""),
-        (rules.TEXT_MESSAGES, ""),
+        (rules.TENANT_TEXT_CODES, ""),
     )

@@ -15,12 +15,10 @@ from database.clock import DatabaseNow, seconds_ahead
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Update, uuid
 from identity.encryption import keyring
-from identity.limits import rules
-from identity.limits import services as limits
 from identity.users import ownership, typed
 from identity.users.identifiers import Kind
 from interaction.connectors import delivery
-from interaction.verification import code_formats, outgoing, recipients, texts, wrong_codes
+from interaction.verification import code_formats, code_limits, outgoing, recipients, texts, wrong_codes
 from interaction.verification.models import CODE_SECONDS, CodeQuerySet, Purpose, VerificationCode
 from interaction.verification.texts import Brand, MessageTemplate
 
@@ -134,19 +132,9 @@ def _new_code(purpose: Purpose, kind: Kind, address: str, browser: str) -> tuple
 
 def _replace_earlier(row: VerificationCode, device: str) -> None:
     """Store a new code, unless too many were sent, and end the earlier codes that it replaces."""
-    kind, key = Kind(row.kind), row.identifier_key
-    recipient, network = f"{kind} {key}", limits.client_network()
-    from_everywhere = (rules.CODES_FROM_ANYWHERE, recipient)
-    limits.hit(
-        (rules.CODE_PAUSE, f"{recipient} {row.purpose} {network}"),
-        (rules.CODES, f"{recipient} {network}"),
-        (rules.CODES_KNOWN_BROWSER, f"{recipient} {device}") if device else from_everywhere,
-        refusal=SentTooOften,
-    )
-    if kind is Kind.PHONE:
-        limits.hit((rules.TEXT_MESSAGES, ""))
+    code_limits.count(row, device, refusal=SentTooOften)
     earlier = VerificationCode.objects.matching(
-        purpose=Purpose(row.purpose), kind=kind, key=key, browser=row.browser
+        purpose=Purpose(row.purpose), kind=Kind(row.kind), key=row.identifier_key, browser=row.browser
     )
     earlier.live().update(expires_at=DatabaseNow())
     row.expires_at = seconds_ahead(CODE_SECONDS)

@@ -131,6 +131,7 @@ def _organizations(principal: Principal) -> dict[str, Row]:
         rows = _CONSENTED.all(user_id=principal.user.pk, application_id=principal.application_id)
     else:
         rows = _MEMBERSHIPS.all(user_id=principal.user.pk)
+    is_satisfied = any(row[3] for row in rows) and principal.satisfies_organizations
     organizations: dict[str, Row] = {}
     for pk, name, logo_url, is_mfa_required, is_admin, role in rows:
         organization = organizations.setdefault(
@@ -139,7 +140,7 @@ def _organizations(principal: Principal) -> dict[str, Row]:
                 "id": pk,
                 "name": name,
                 "logo_url": logo_url,
-                **({"is_mfa_satisfied": principal.satisfies_organizations} if is_mfa_required else {}),
+                **({"is_mfa_satisfied": is_satisfied} if is_mfa_required else {}),
                 "is_member": True,
                 "is_admin": is_admin,
                 "roles": [],

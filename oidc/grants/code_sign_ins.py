@@ -27,6 +27,7 @@ class CodeSignIn:
     amr: list[str]
     level: int
     remembered: bool
+    signed_in_at: datetime  # or later: when a code of this sign-in was issued
 
     @classmethod
     def of_session(cls, session: Session) -> Self:
@@ -39,6 +40,7 @@ class CodeSignIn:
             amr=session.amr,
             level=session.level,
             remembered=session.remembered,
+            signed_in_at=session.updated_at,
         )
 
     @classmethod
@@ -61,6 +63,7 @@ class CodeSignIn:
             amr=code.amr,
             level=code.level,
             remembered=bool(code.remembered) and not is_forgotten,
+            signed_in_at=code.created_at,
         )
 
 

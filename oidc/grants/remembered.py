@@ -1,5 +1,6 @@
 """Sessions, codes and refresh families that began in a remembered browser."""
 
+from identity.factors import remembered_rule
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants.code_sign_ins import CodeSignIn
@@ -17,6 +18,23 @@ def end(user: User) -> None:
     Session.objects.filter(user=user, remembered=True).update(remembered=False)
     AuthorizationCode.objects.filter(user=user, remembered=True, consumed_at=None).update(remembered=False)
     RefreshFamily.objects.filter(user=user, remembered=True).update(remembered=False)
+
+
+def counts(grant: Session | CodeSignIn | RefreshFamily) -> bool:
+    """Return whether a sign-in or family counts as that of a remembered browser, by the policy of now.
+
+    Nothing is read for one that does not say so.
+    """
+    if not grant.remembered:
+        return False
+    match grant:
+        case Session():
+            signed_in_at = grant.updated_at
+        case CodeSignIn():
+            signed_in_at = grant.signed_in_at
+        case RefreshFamily():
+            signed_in_at = grant.created_at
+    return remembered_rule.still_counts(grant.user_id, signed_in_at)
 
 
 def is_remembered(code: AuthorizationCode) -> bool:

@@ -3,12 +3,14 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from database import together
 from database.together import Work
 from identity.core import tenancy
+from identity.factors import remembered_rule
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.keys.jws import InvalidToken, Parsed
@@ -31,7 +33,8 @@ class Principal:
     """The user and application of a valid access token.
 
     ``userinfo_alg`` is empty if userinfo is not signed. Without ``with_names`` of ``authenticate``, the name
-    and type are empty and ``satisfies_organizations`` (see ``target_demands``) is false.
+    and type are empty and ``satisfies_organizations`` is false. ``is_strong``: the user signed in with two
+    factors. ``remembered_at`` is when the user signed in, if it was in a remembered browser.
     ``has_old_profile`` is that of the user's consent to a third-party application.
     """
 
@@ -44,7 +47,14 @@ class Principal:
     userinfo_alg: str = ""
     custom_claims: tuple[dict[str, Any], ...] = ()
     has_old_profile: bool = False
-    satisfies_organizations: bool = False
+    is_strong: bool = False
+    remembered_at: datetime | None = None
+
+    @property
+    def satisfies_organizations(self) -> bool:
+        """Whether organizations that require two factors accept the sign-in: see ``target_demands``."""
+        is_remembered = self.remembered_at and remembered_rule.still_counts(self.user.pk, self.remembered_at)
+        return self.is_strong or bool(is_remembered)
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -86,7 +96,8 @@ def find_principal(token: str, *, with_names: bool = False) -> Work[Principal]:
         has_old_profile=user.application_is_third_party and user.has_old_profile,
         application_name=user.application_name if with_names else "",
         application_type=user.application_type if with_names else "",
-        satisfies_organizations=with_names and user.is_strong,
+        is_strong=with_names and user.is_strong,
+        remembered_at=user.remembered_at if with_names else None,
     )
 
 

@@ -12,13 +12,14 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from database import ids
 from database.together import Work
 from identity.core.tenant_statements import Select, text, uuid
+from identity.factors.levels import Level
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily, RevokedToken
 from oidc.keys.jws import Parsed
 from oidc.keys.models import SigningKey
-from oidc.provider import bearer_consents, target_demands, tokens
+from oidc.provider import bearer_consents, tokens
 
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -119,14 +120,18 @@ def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
 
 
 def _annotate_names(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
-    grant = live_grants().model.objects.filter(pk=uuid("grant_id"))
+    model = live_grants().model
+    grant = model.objects.filter(pk=uuid("grant_id"))
+    signed_in_at = "updated_at" if model is Session else "created_at"
     return (
         _annotate_users(live_grants)
         .select_related("tenant")
         .annotate(
             application_name=_application_column("name"),
             application_type=_application_column("type"),
-            is_strong=Exists(grant.filter(target_demands.SATISFIES_ORGANIZATIONS)),
+            is_strong=Exists(grant.filter(level__gte=Level.TWO)),
+            # As ``remembered.counts``, which compares it with the policy.
+            remembered_at=Subquery(grant.filter(remembered=True).values(signed_in_at)[:1]),
         )
     )
 

@@ -1,9 +1,6 @@
 """What a token demands of the sign-in: two factors for an organization, a level for an API or application."""
 
 from dataclasses import dataclass
-from typing import Final
-
-from django.db.models import Q
 
 from identity.factors.levels import Level
 from identity.organizations import memberships
@@ -11,31 +8,32 @@ from identity.organizations.models import Membership
 from identity.resources.models import Resource
 from identity.sessions.models import Session
 from oidc.applications.models import Application
+from oidc.grants import remembered
 from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.models import RefreshFamily
 from oidc.provider.errors import InvalidRequest
 from oidc.settings import acr_levels
 
-# As ``Strength.satisfies_organizations``, for queries of sessions and refresh families.
-SATISFIES_ORGANIZATIONS: Final = Q(level__gte=Level.TWO) | Q(remembered=True)
-
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """How strong a sign-in was. In a remembered browser, the user was not asked for a second factor."""
+    """How strong the sign-in of a session, code or refresh family was."""
 
     level: int
-    is_remembered: bool = False
+    grant: Session | CodeSignIn | RefreshFamily
 
-    @property
     def satisfies_organizations(self) -> bool:
-        """Whether organizations that require two factors accept the sign-in."""
-        return self.level >= Level.TWO or self.is_remembered
+        """Return whether organizations that require two factors accept the sign-in.
+
+        In a remembered browser, the user was not asked for a second factor. They accept that, too, if the
+        tenant's policy still does.
+        """
+        return self.level >= Level.TWO or remembered.counts(self.grant)
 
 
 def get_strength(grant: Session | CodeSignIn | RefreshFamily) -> Strength:
-    """Return the strength of the sign-in of a session, a code or a refresh family."""
-    return Strength(grant.level, grant.remembered)
+    """Return the strength of the sign-in behind a session, a code or a refresh family."""
+    return Strength(grant.level, grant)
 
 
 def check(strength: Strength, api: Resource | None, membership: Membership | None) -> None:
@@ -45,7 +43,7 @@ def check(strength: Strength, api: Resource | None, membership: Membership | Non
         InvalidRequest: the user has to sign in with another factor. The description says for what.
 
     """
-    if membership and membership.organization.is_mfa_required and not strength.satisfies_organizations:
+    if membership and membership.organization.is_mfa_required and not strength.satisfies_organizations():
         raise InvalidRequest("mfa_required: the organization requires a sign-in with two factors")
     if api and strength.level < acr_levels.get_required_level(api.required_acr):
         raise InvalidRequest(f"mfa_required: the API requires a sign-in with acr {api.required_acr}")
@@ -72,9 +70,10 @@ def are_met(session: Session, *, resource: str, organization_id: str) -> bool:
     if session.highest_level <= Level.ONE:
         return True
     strength = get_strength(session)
-    if organization_id and not strength.satisfies_organizations:
+    if organization_id and strength.level < Level.TWO:
         membership = memberships.find_membership(session.user_id, organization_id)
-        if membership and membership.organization.is_mfa_required:
+        is_required = membership is not None and membership.organization.is_mfa_required
+        if is_required and not strength.satisfies_organizations():
             return False
     return strength.level >= get_resource_level(resource)
 

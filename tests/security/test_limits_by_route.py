@@ -32,6 +32,8 @@ from tests.support.forms import forms
 from tests.test_house import written_endpoints
 
 MOST: Final = 3
+# Three quarters of the text messages of a tenant are for strangers.
+SMALL: Final = {"LIMIT_TENANT_TEXT_MESSAGES": 4}
 METRICS: Final = "a token for the tests of metrics, long enough"
 FIXED: Final = "192.0.2.1"
 
@@ -93,7 +95,7 @@ def serve(address: str) -> Iterator[Callable[[str], str]]:
             if setting not in addresses:
                 running.close()
                 addresses.clear()
-                small = {} if kind == rules.CODE_PAUSE.kind else {setting: str(MOST)}
+                small = {} if kind == rules.CODE_PAUSE.kind else {setting: str(SMALL.get(setting, MOST))}
                 addresses[setting] = running.enter_context(
                     second.running(TRUSTED_PROXIES="127.0.0.1", METRICS_TOKEN=METRICS, **MAIL, **small)
                 )
@@ -138,13 +140,17 @@ class Visit:
         return self.rule in self.limited.address or self.rule in at_an_address
 
     @property
+    def is_of_text_messages(self) -> bool:
+        return self.rule in {rules.TEXT_MESSAGES, rules.TENANT_TEXT_CODES}
+
+    @property
     def headers(self) -> dict[str, str]:
         return {"X-Forwarded-For": FIXED if self.is_by_address else f"203.0.113.{self.number}"}
 
     @property
     def to(self) -> str:
         """Who it is about: the same person for a limit of persons, another one otherwise."""
-        by_phone = self.rule is rules.TEXT_MESSAGES or "/phone" in self.route
+        by_phone = self.is_of_text_messages or "/phone" in self.route
         if self.rule in self.limited.subject:
             return self.phone if by_phone else self.person
         return new_phone() if by_phone else new_email()
@@ -205,7 +211,7 @@ def register_page(visit: Visit) -> httpx.Response:
     if visit.rule is rules.REGISTRATIONS:
         visit.browser = visit.world.browser()  # the one before is signed in
         return visit.submit("/register", username=f"u-{secrets.token_hex(4)}", password="a good password 1")
-    kind = "phone" if visit.rule is rules.TEXT_MESSAGES else "email"
+    kind = "phone" if visit.is_of_text_messages else "email"
     codes.experience(visit.world, sign_up={"identifiers": [kind], "password": True, "verify": True})
     return code_page(visit)
 
@@ -318,8 +324,13 @@ def half(visit: Visit) -> None:
 
 def factor_api(visit: Visit) -> httpx.Response:
     half(visit)
-    kind = "PhoneVerificationCode" if visit.rule is rules.TEXT_MESSAGES else "EmailVerificationCode"
+    kind = "PhoneVerificationCode" if visit.is_of_text_messages else "EmailVerificationCode"
     return visit.post(visit.route.partition(" ")[2], {"code": "000000", "type": kind})
+
+
+def forget_users(browser: Browser) -> None:
+    """Let a browser no longer be one in which the user signed in before."""
+    browser.http.cookies.delete(f"gatehouse-known.{browser.world.tenant.slug}")
 
 
 def recovery_api(visit: Visit) -> httpx.Response:
@@ -335,7 +346,9 @@ def recovery_page(visit: Visit) -> httpx.Response:
 def factor_page(visit: Visit) -> httpx.Response:
     if "/sign-in" in visit.route:
         half(visit)
-    kind = "PhoneVerificationCode" if visit.rule is rules.TEXT_MESSAGES else "EmailVerificationCode"
+    if visit.rule is rules.CODES_SECOND_STEP:
+        forget_users(visit.browser)
+    kind = "PhoneVerificationCode" if visit.is_of_text_messages else "EmailVerificationCode"
     is_wrong_code = visit.rule in {rules.SIGN_INS, rules.SECOND_FACTOR}
     typed = {"with": "Totp", "code": "000000"} if is_wrong_code else {"with": kind, "send": ""}
     return visit.submit(visit.route.partition(" ")[2], **typed)
@@ -428,6 +441,8 @@ def visit(serve: Callable[[str], str], acme: World, kind: str, route: str) -> It
             connectors.create(connector_id="github", type="Social", config=config, enabled=True)
         user = world.user(email=made.person, phone=made.phone)
         made.identifier = user.identifier
+        if rule is rules.CODES_KNOWN_BROWSER and is_about_factors(route):
+            made.sign_in()
         if is_about_factors(route):
             give_factors(world, user, route)
         codes.experience(world, account={"username_change": True, "deletion": True})
@@ -480,7 +495,7 @@ def second_step_of(username: str) -> None:
 def test_decision_N11_each_declared_limit_refuses(serve, visit, kind, route):
     """It refuses after as many as its setting says, says when to come back, and is the one that refused."""
     before = refusals(serve(kind), kind)
-    most = 1 if visit.rule is rules.CODE_PAUSE else MOST
+    most = {rules.CODE_PAUSE: 1, rules.TEXT_MESSAGES: 4}.get(visit.rule, MOST)
     for visit.number in range(most + 1):
         if visit.rule is not rules.CODE_PAUSE:
             with visit.world.active():

@@ -17,6 +17,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator
 from identity.limits import rules
 from identity.limits import services as limits
+from identity.sessions.known_users import KnownUsers
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.journeys import codes
@@ -27,8 +28,10 @@ from interaction.verification.models import Purpose, VerificationCode
 RECOVERY_CODE: Final = "RecoveryCode"
 
 
-def send(user: User, factor: FactorType, *, binding: str) -> int:
+def send(user: User, factor: FactorType, *, binding: str, known: KnownUsers) -> int:
     """Send a code to the verified address of a user, and return how many seconds it is valid.
+
+    ``known`` are the users whom the browser signed in before.
 
     Raises:
         FactorNotAllowed: no code is sent for this factor.
@@ -40,7 +43,12 @@ def send(user: User, factor: FactorType, *, binding: str) -> int:
         raise FactorNotAllowed
     kind = KINDS[factor]
     return codes.send(
-        purpose=Purpose.SECOND_FACTOR, kind=kind, identifier=getattr(user, kind), browser=binding
+        purpose=Purpose.SECOND_FACTOR,
+        kind=kind,
+        identifier=getattr(user, kind),
+        browser=binding,
+        known=known,
+        owner=user,
     )
 
 

@@ -9,6 +9,7 @@ from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
 from identity.sessions import confirmations, lifetimes
+from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
 from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
@@ -29,8 +30,10 @@ class Renewed:
     factor_id: UUID | None = None
 
 
-def send_code(session: Session, *, factor: FactorType) -> int:
+def send_code(session: Session, known: KnownUsers, *, factor: FactorType) -> int:
     """Send a code to the verified address of the account, and return how many seconds it is valid.
+
+    ``known`` are the users whom the browser signed in before.
 
     Raises:
         FactorNotAllowed: the user does not have the factor.
@@ -39,7 +42,7 @@ def send_code(session: Session, *, factor: FactorType) -> int:
 
     """
     _check_usable(session, factor)
-    return checking.send(session.user, factor, binding=str(session.pk))
+    return checking.send(session.user, factor, binding=str(session.pk), known=known)
 
 
 def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:

@@ -24,6 +24,7 @@ from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import people
 from interaction.pending_sign_ins.models import PendingSignIn
 from interaction.social.proven_accounts import ProvenAccount
+from oidc.grants import remembered
 
 
 class Proof(Protocol):
@@ -162,7 +163,7 @@ def of_session(session: Session) -> SignIn:
         level=session.level,
         entered=_find_entered(session) if session.level == Level.ONE else frozenset(),
         auth_time=session.auth_time,
-        is_remembered=session.remembered,
+        is_remembered=remembered.counts(session),
     )
 
 

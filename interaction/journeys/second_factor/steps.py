@@ -58,4 +58,4 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
     """
     if visit.current is None or has_pending_sign_in(visit):
         return verifying.send_code(visit, factor=factor)
-    return confirming.send_code(visit.current, factor=factor)
+    return confirming.send_code(visit.current, visit.known, factor=factor)

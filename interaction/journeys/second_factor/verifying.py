@@ -127,7 +127,7 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
     """
     step = current_step.find(visit)
     step.check_usable(factor)
-    return checking.send(step.user, factor, binding=step.binding)
+    return checking.send(step.user, factor, binding=step.binding, known=visit.known)
 
 
 def finish(

@@ -101,7 +101,7 @@ def test_a_good_token_is_of_its_user_and_application(acme, monkeypatch, family, 
 
 
 @pytest.mark.parametrize(
-    ("fields", "is_strong"), [({"level": 2}, True), ({"remembered": True}, True), ({}, False)]
+    ("fields", "is_strong"), [({"level": 2}, True), ({"remembered": True}, False), ({}, False)]
 )
 @pytest.mark.parametrize("family", [True, False])
 def test_a_strong_sign_in_satisfies_organizations(acme, monkeypatch, family, fields, is_strong):

@@ -10,6 +10,7 @@ from django.urls import reverse
 from identity.core.errors import ServiceError
 from identity.factors.challenges import Ceremony
 from identity.http.responses import add_headers, redirect
+from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import browser_cookies, confirming, people
@@ -37,7 +38,7 @@ def confirm(request: HttpRequest, session: Session) -> HttpResponse:
     form = FactorForm() if "send" in request.POST else FactorForm(request.POST)
     try:
         if "send" in request.POST:
-            confirming.send_code(session, factor=factor)
+            confirming.send_code(session, cookies.get_known_users(request), factor=factor)
             return _page(request, session, methods, form, back, is_sent=True)
         if not form.is_valid():
             return _page(request, session, methods, form, back, status=400)
