@@ -16,6 +16,7 @@ from management.administrators import (
     invitations_admin,
     passkeys_admin,
     proof,
+    rights,
     second_step,
     services,
     single_sign_on,
@@ -64,13 +65,13 @@ def _set_password(submission: Submission) -> str:
 
 def _reset(submission: Submission) -> str:
     if submission.row.pk != submission.by.pk:  # the service refuses to reset one's own
-        fields = submission.fields
-        proof.check(submission.by, password=fields["current_password"], code=fields["current_code"])
+        _check_proof(submission)
     second_step.reset(submission.row, by=submission.by)
     return gettext("The second step is removed; sessions and tokens have ended.")
 
 
 def _unlink(submission: Submission) -> str:
+    rights.lock(submission.row, by=submission.by)
     single_sign_on.unlink(submission.row)
     return gettext("The account of the provider is unlinked.")
 
@@ -80,8 +81,14 @@ def _is_linked(administrator: Administrator) -> bool:
 
 
 def _remove(submission: Submission) -> str:
+    _check_proof(submission)
     services.remove(submission.row, expected=submission.expected, by=submission.by)
     return gettext("The administrator is deleted.")
+
+
+def _check_proof(submission: Submission) -> None:
+    fields = submission.fields
+    proof.check(submission.by, password=fields["current_password"], code=fields["current_code"])
 
 
 def _initial(administrator: Administrator) -> dict[str, Any]:
@@ -133,7 +140,8 @@ class AdministratorAdmin(Pages):
         Operation(
             "delete", _("Delete administrator"),
             _("The sessions and tokens of the administrator are refused at once."),
-            _remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
+            _remove, form=ProofForm, is_destructive=True, sentence=_("Delete {name}"),
+            impact=impacts.measure,
         ),
         Operation(
             "invite", _("Invite administrator"), invitations_admin.DESCRIPTION,
