@@ -131,6 +131,15 @@ class TestTheCommand:
         )
         assert (entry.payload["by"], entry.payload["fields"]) == ("command", ["password"])
 
+    def test_attack_AP20_a_superuser_of_the_command_line_is_in_the_log_too(self, monkeypatch):
+        name = f"op-{secrets.token_hex(4)}"
+        monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", NEW_PASSWORD)
+
+        call_command("createsuperuser", username=name, interactive=False, stdout=StringIO())
+
+        entry = Entry.objects.get(key="Administrator.Create", payload__username=name)
+        assert (entry.payload["by"], entry.payload["values"]["is_superuser"]) == ("command", True)
+
     def test_it_refuses_an_unknown_name(self, address):
         with pytest.raises(CommandError, match="there is no administrator"):
             call_command("changepassword", "nobody-of-this-name", stdout=StringIO())
