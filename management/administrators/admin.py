@@ -12,15 +12,7 @@ from identity.core import impacts
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel
-from management.administrators import (
-    invitations_admin,
-    passkeys_admin,
-    proof,
-    rights,
-    second_step,
-    services,
-    single_sign_on,
-)
+from management.administrators import invitations_admin, passkeys_admin, proof, second_step, services
 from management.administrators.forms import (
     ChangeForm,
     InvitationForm,
@@ -71,8 +63,7 @@ def _reset(submission: Submission) -> str:
 
 
 def _unlink(submission: Submission) -> str:
-    rights.lock(submission.row, by=submission.by)
-    single_sign_on.unlink(submission.row)
+    services.unlink(submission.row, by=submission.by)
     return gettext("The account of the provider is unlinked.")
 
 

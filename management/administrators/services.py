@@ -14,7 +14,7 @@ from identity.core.refusal_texts import fill
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import proof, replaced_passwords, rights, session_check
+from management.administrators import proof, replaced_passwords, rights, session_check, single_sign_on
 from management.administrators.models import Administrator, Role
 
 
@@ -209,6 +209,18 @@ def remove(
         expected=expected,
         username=administrator.username,
     )
+
+
+@transaction.atomic
+def unlink(administrator: Administrator, *, by: Administrator) -> None:
+    """Unlink another administrator's account of the provider.
+
+    Raises:
+        session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
+
+    """
+    rights.lock(administrator, by=by)
+    single_sign_on.unlink(administrator)
 
 
 def with_tenants(queryset: QuerySet[Any], *columns: str) -> list[dict[str, Any]]:
