@@ -12,8 +12,9 @@ from urllib.parse import unquote_to_bytes
 
 from gunicorn.util import split_request_uri
 
-_SMALL: Final = 65_536  # bytes of a body that is read before the request gets a thread
-_SMALL_SECONDS: Final = 30  # for a client to send such a body
+from identity.http.bodies import SMALL
+
+_SMALL_SECONDS: Final = 30  # for a client to send a body that is read before the request gets a thread
 _LARGE_SECONDS: Final = 60  # for a client to send a larger one
 
 FAILURE: Final = "gatehouse.failure"  # the key of a ``Failure``
@@ -95,10 +96,10 @@ async def read_body(scope: Message, receive: Receive) -> BinaryIO | None:
     length = _get_length(scope)
     if length == 0:
         return BytesIO()
-    body, has_more = b"", length is None or length <= _SMALL
+    body, has_more = b"", length is None or length <= SMALL
     try:
         async with asyncio.timeout(_SMALL_SECONDS):
-            while has_more and len(body) <= _SMALL:
+            while has_more and len(body) <= SMALL:
                 message = await receive()
                 if message["type"] != "http.request":
                     return None
@@ -106,7 +107,7 @@ async def read_body(scope: Message, receive: Receive) -> BinaryIO | None:
                 has_more = message["more_body"]
     except TimeoutError:
         return None
-    is_complete = not has_more and (length is None or length <= _SMALL)
+    is_complete = not has_more and (length is None or length <= SMALL)
     return BytesIO(body) if is_complete else BufferedReader(_Arriving(body, receive))
 
 

@@ -7,12 +7,17 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 
+from identity.http import bodies
+
 
 class BearerAuthentication(ABC, BaseAuthentication):
     """Authenticates the caller that a bearer token names."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         """Return the caller of the token, or None without an ``Authorization`` header.
+
+        The caller of a request with a large body is read again once the body has arrived, because rights may
+        have been removed meanwhile.
 
         Raises:
             NotAuthenticated: the header has no bearer token.
@@ -24,7 +29,10 @@ class BearerAuthentication(ABC, BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise NotAuthenticated
-        return self.find_caller(token.strip(), request), None
+        caller = self.find_caller(token.strip(), request)
+        if bodies.receive(request):
+            caller = self.find_caller(token.strip(), request)
+        return caller, None
 
     @abstractmethod
     def find_caller(self, token: str, request: Request) -> Any:

@@ -12,14 +12,7 @@ from identity.core import impacts
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel
-from management.administrators import (
-    invitations_admin,
-    passkeys_admin,
-    proof,
-    second_step,
-    services,
-    single_sign_on,
-)
+from management.administrators import invitations_admin, passkeys_admin, proof, second_step, services
 from management.administrators.forms import (
     ChangeForm,
     InvitationForm,
@@ -64,14 +57,13 @@ def _set_password(submission: Submission) -> str:
 
 def _reset(submission: Submission) -> str:
     if submission.row.pk != submission.by.pk:  # the service refuses to reset one's own
-        fields = submission.fields
-        proof.check(submission.by, password=fields["current_password"], code=fields["current_code"])
+        _check_proof(submission)
     second_step.reset(submission.row, by=submission.by)
     return gettext("The second step is removed; sessions and tokens have ended.")
 
 
 def _unlink(submission: Submission) -> str:
-    single_sign_on.unlink(submission.row)
+    services.unlink(submission.row, by=submission.by)
     return gettext("The account of the provider is unlinked.")
 
 
@@ -80,8 +72,14 @@ def _is_linked(administrator: Administrator) -> bool:
 
 
 def _remove(submission: Submission) -> str:
+    _check_proof(submission)
     services.remove(submission.row, expected=submission.expected, by=submission.by)
     return gettext("The administrator is deleted.")
+
+
+def _check_proof(submission: Submission) -> None:
+    fields = submission.fields
+    proof.check(submission.by, password=fields["current_password"], code=fields["current_code"])
 
 
 def _initial(administrator: Administrator) -> dict[str, Any]:
@@ -133,7 +131,8 @@ class AdministratorAdmin(Pages):
         Operation(
             "delete", _("Delete administrator"),
             _("The sessions and tokens of the administrator are refused at once."),
-            _remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
+            _remove, form=ProofForm, is_destructive=True, sentence=_("Delete {name}"),
+            impact=impacts.measure,
         ),
         Operation(
             "invite", _("Invite administrator"), invitations_admin.DESCRIPTION,

@@ -3,8 +3,6 @@
 An invitation gives rights of its inviter. It ends when the inviter may no longer create administrators.
 """
 
-import hashlib
-import secrets
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -19,11 +17,11 @@ from database.clock import DatabaseNow, seconds_ahead
 from identity.core import audit_facts, records, tenancy
 from identity.core.errors import ServiceError
 from identity.users import identifiers
-from management.administrators import languages, mail, proof, services
+from management.administrators import languages, mail, proof, services, session_check
+from management.administrators.invitation_tokens import hash_token, new_token
 from management.administrators.models import Administrator, Invitation, Role
 
 LIFETIME_SECONDS: Final = 72 * 3600
-_TOKEN_BYTES: Final = 32
 _LINK_COLUMNS: Final = ("token_hash", "is_mailed", "is_refused", "expires_at")
 _BODY: Final = _(
     """Hello,
@@ -83,6 +81,7 @@ def invite(  # noqa: PLR0913 - one parameter for each field
         AlreadyInvited: the address has an invitation that is still valid.
         Invalid: a slug is unknown, or a field breaks a rule.
         proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
+        session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
 
     """
     proof.check(by, password=current_password, code=current_code)
@@ -96,6 +95,7 @@ def invite(  # noqa: PLR0913 - one parameter for each field
     managed = services.find_tenants(tenants or [])
     token = _set_token(invitation)
     with transaction.atomic():
+        session_check.lock(by)
         ended = Invitation.objects.filter(email_key=invitation.email_key, expires_at__lte=DatabaseNow())
         ended.delete()
         try:
@@ -125,6 +125,7 @@ def renew(
     Raises:
         proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
         records.Gone: the invitation was accepted or revoked.
+        session_check.SessionEnded: as ``invite``.
 
     """
     proof.check(by, password=current_password, code=current_code)
@@ -132,6 +133,7 @@ def renew(
     invitation.invited_by = by
     fields = {name: getattr(invitation, name) for name in _LINK_COLUMNS}
     with transaction.atomic():
+        session_check.lock(by)
         records.change(
             invitation,
             {**fields, "invited_by": by},
@@ -143,20 +145,18 @@ def renew(
     return _deliver(invitation, token)
 
 
-def revoke(invitation: Invitation, *, expected: frozenset[int] | None = None) -> None:
+@transaction.atomic
+def revoke(invitation: Invitation, *, by: Administrator, expected: frozenset[int] | None = None) -> None:
     """Delete an invitation. Its link no longer works.
 
     Raises:
         records.Gone: the invitation was accepted or revoked.
         records.Stale: the invitation was changed since the caller read it.
+        session_check.SessionEnded: as ``invite``.
 
     """
+    session_check.lock(by)
     records.remove(invitation, event=Event.INVITATION_DELETE, expected=expected, email=invitation.email)
-
-
-def hash_token(token: str) -> str:
-    """Return the hash by which the invitation of a link is found."""
-    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def find(token_hash: str) -> Invitation:
@@ -214,13 +214,13 @@ def _end(invitation: Invitation) -> None:
     live = Invitation.objects.filter(
         pk=invitation.pk, token_hash=invitation.token_hash, expires_at__gt=DatabaseNow()
     )
-    used: dict[str, Any] = {"token_hash": hash_token(secrets.token_hex(_TOKEN_BYTES))}
+    used: dict[str, Any] = {"token_hash": hash_token(new_token())}
     if inviter is None or not inviter.manages_everything or not live.update(**used):
         raise InvitationEnded
 
 
 def _set_token(invitation: Invitation, *, by_mail: bool = True) -> str:
-    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    token = new_token()
     invitation.token_hash = hash_token(token)
     invitation.expires_at = seconds_ahead(LIFETIME_SECONDS)
     invitation.is_mailed, invitation.is_refused = by_mail and mail.is_configured(), False

@@ -71,7 +71,7 @@ def _build_card(invitation: Invitation, urls: Mapping[str, str]) -> Card:
 
 
 def _revoke(submission: Submission) -> str:
-    invitations.revoke(submission.row, expected=submission.expected)
+    invitations.revoke(submission.row, by=submission.by, expected=submission.expected)
     return gettext("The invitation is revoked. Its link no longer works.")
 
 

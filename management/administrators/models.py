@@ -5,22 +5,20 @@ from collections.abc import Collection
 from typing import Any, ClassVar, Final
 
 from django.conf import settings
-from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
-from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from database import ids
-from database.parameters import Parameter
 from identity.core.models import Timestamped, Versioned
 from identity.factors import credential_columns
 from identity.factors.credential_columns import Credential
 from identity.tenants.models import Tenant
-from identity.users import identifiers
 from management.administrators import support_rights
+from management.administrators.managers import AdministratorManager
 
 _FOR_SUPERUSERS: Final = {"administrator", "invitation", "tenant"}
 
@@ -28,23 +26,6 @@ _FOR_SUPERUSERS: Final = {"administrator", "invitation", "tenant"}
 def parse_id(text: str) -> int | None:
     """Return the id of an administrator from its text, or None if it is not a whole number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
-
-
-class AdministratorManager(BaseUserManager["Administrator"]):
-    """Also used by Django's commands ``createsuperuser`` and ``changepassword``."""
-
-    def with_tenant_access(self, tenant_id: str | Parameter) -> "QuerySet[Administrator]":
-        """Return administrators with ``lists_tenant``: whether the tenant is one of theirs."""
-        listed = Administrator.tenants.through.objects.filter(administrator=OuterRef("pk"), tenant=tenant_id)
-        return self.annotate(lists_tenant=Exists(listed))
-
-    def create_superuser(self, username: str, password: str, **fields: Any) -> "Administrator":
-        """Create an administrator of every tenant."""
-        key = identifiers.fold(username)
-        administrator = self.model(username=username, username_key=key, is_superuser=True, **fields)
-        administrator.set_password(password)
-        administrator.save()
-        return administrator
 
 
 class Role(models.TextChoices):

@@ -24,7 +24,7 @@ from identity.factors.errors import AlreadyEnrolled, FactorError, TooManyFactors
 from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
 from identity.limits import services as limits
-from management.administrators import passkey_notices, session_check, sign_in
+from management.administrators import passkey_notices, rights, session_check, sign_in
 from management.administrators.models import Administrator, AdministratorPasskey
 
 _HANDLE_BYTES: Final = 32
@@ -151,9 +151,17 @@ def remove(administrator: Administrator, passkey_id: UUID) -> None:
     passkey_notices.send_removed(administrator)
 
 
-def remove_all(administrator: Administrator) -> None:
-    """Remove all passkeys of an administrator and send a notice. Sessions that they started end."""
-    remove_without_notice(administrator)
+def remove_all(administrator: Administrator, *, by: Administrator) -> None:
+    """Remove all passkeys of another administrator and send a notice. Sessions that they started end.
+
+    Raises:
+        records.Gone: the administrator was deleted.
+        session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
+
+    """
+    with transaction.atomic():
+        rights.lock(administrator, by=by)
+        remove_without_notice(administrator)
     passkey_notices.send_removed(administrator)
 
 

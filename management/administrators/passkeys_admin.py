@@ -18,7 +18,7 @@ from management.administrators.models import Administrator, AdministratorPasskey
 def _remove(submission: Submission) -> str:
     fields = get_proof(submission)
     proof.check(submission.by, password=fields["current_password"], code=fields["current_code"])
-    passkeys.remove_all(submission.row)
+    passkeys.remove_all(submission.row, by=submission.by)
     return gettext("The passkeys are removed; sessions that they started have ended.")
 
 

@@ -17,13 +17,13 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import log
 from audit.events import Event
-from identity.core import records, tenancy
+from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import languages, mail, passkeys, sign_in, single_sign_on
+from management.administrators import languages, mail, replaced_passwords, sign_in
 from management.administrators.models import Administrator
 
 _MAX_ID: Final = 2**63 - 1  # of the id column
@@ -134,8 +134,8 @@ def set_password(pk: int, *, state: str, password: str) -> None:
     """Set the password of an administrator who has followed a link.
 
     ``state`` is what ``get_state`` returned when the link was followed. All sessions and tokens of the
-    administrator end. An account of the provider is unlinked and passkeys are removed, because a person who
-    knew the old password could have added them.
+    administrator end, and so does what the old password gave: see ``replaced_passwords``. The email stays
+    proven, because the link was sent there.
 
     Raises:
         Invalid: the password breaks a rule.
@@ -148,15 +148,7 @@ def set_password(pk: int, *, state: str, password: str) -> None:
         current = Administrator.objects.select_for_update().filter(pk=pk).first()
         if current is None or not constant_time_compare(get_state(current), state):
             raise LinkEnded
-        records.change(
-            current,
-            {"password": hashed},
-            event=Event.ADMINISTRATOR_UPDATE,
-            username=current.username,
-            by="recovery",
-        )
-        single_sign_on.unlink(current)
-        passkeys.remove_without_notice(current)
+        replaced_passwords.store(current, hashed, by="recovery")
     with languages.using(current):
         site = mail.get_site_name()
         subject = gettext("Your password for %(site)s was replaced") % {"site": site}

@@ -20,7 +20,7 @@ from identity.encryption import keyring
 from identity.factors import printed_codes, totp
 from identity.limits import rules
 from identity.limits import services as limits
-from management.administrators import session_check
+from management.administrators import rights, session_check
 from management.administrators.models import Administrator, RecoveryCode
 
 PURPOSE: Final = "administrators' second step"
@@ -191,11 +191,14 @@ def reset(administrator: Administrator, *, by: Administrator | None = None) -> N
 
     Raises:
         NotOneself: ``by`` is the administrator.
+        records.Gone: the administrator was deleted.
+        session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
 
     """
     if by is not None and administrator.pk == by.pk:
         raise NotOneself
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
+        rights.lock(administrator, by=by)
         _remove(administrator)
 
 

@@ -14,7 +14,7 @@ from identity.core.refusal_texts import fill
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import passkeys, proof, rights, session_check, single_sign_on
+from management.administrators import proof, replaced_passwords, rights, session_check, single_sign_on
 from management.administrators.models import Administrator, Role
 
 
@@ -38,6 +38,7 @@ def create(  # noqa: PLR0913 - one parameter for each field
     Raises:
         Invalid: the username is taken, a slug is unknown, or a field breaks a rule.
         proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
+        session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
 
     """
     if by is not None:
@@ -47,7 +48,7 @@ def create(  # noqa: PLR0913 - one parameter for each field
         email=identifiers.clean_email(email) if email else "",
         phone=identifiers.clean_phone(phone) if phone else "",
     )  # fmt: skip
-    add(administrator, find_tenants(tenants or []))
+    add(administrator, find_tenants(tenants or []), by=by)
     return administrator
 
 
@@ -65,13 +66,18 @@ def build(*, username: str, password: str, **columns: Any) -> Administrator:
 
 
 @transaction.atomic
-def add(administrator: Administrator, managed: list[Tenant], **facts: Any) -> None:
+def add(
+    administrator: Administrator, managed: list[Tenant], *, by: Administrator | None = None, **facts: Any
+) -> None:
     """Insert a new administrator who manages these tenants. ``facts`` are for the audit entry.
 
     Raises:
         records.Taken: the username is taken.
+        session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
 
     """
+    if by is not None:
+        session_check.lock(by)
     try:
         with transaction.atomic():
             administrator.save(force_insert=True)
@@ -93,8 +99,8 @@ def change(
 ) -> None:
     """Change an administrator. A new password, another role or another ``is_superuser`` ends earlier tokens.
 
-    If another administrator sets the password, an account of the provider is unlinked and passkeys are
-    removed, as after a recovery.
+    If another administrator sets the password, the email is unproven, and all else ends that the old password
+    gave: see ``replaced_passwords``. Who no longer manages everything loses the invitations.
 
     In ``fields``, ``current_password`` and ``current_code`` are those of ``by``, the administrator who makes
     the change. They are needed to set a password or to change what the administrator may do.
@@ -118,12 +124,15 @@ def change(
         is_proven = True
     columns = _build_columns(administrator, fields)
     managed = find_tenants(fields["tenants"]) if "tenants" in fields else None
-    is_own = by is None or by.pk == administrator.pk
+    is_replaced = "password" in columns and by is not None and by.pk != administrator.pk
+    if is_replaced:
+        columns["proven_email"] = None  # a person who knew the old password could have proven it
     with transaction.atomic():
-        if rights.are_named(fields) or (by is not None and "password" in fields):
+        if rights.are_named(fields) or by is not None:
             columns |= rights.lock_for_change(administrator, fields, by=by, is_proven=is_proven)
         elif "password" in fields:
             session_check.lock(administrator)
+        managed_everything = administrator.manages_everything
         before = {name: getattr(administrator, name) for name in columns}
         changes_tenants = managed is not None and set(administrator.tenants.all()) != set(managed)
         records.change(
@@ -137,9 +146,10 @@ def change(
         )
         if managed is not None and changes_tenants:
             administrator.tenants.set(managed)
-        if "password" in columns and not is_own:
-            single_sign_on.unlink(administrator)
-            passkeys.remove_without_notice(administrator)
+        if is_replaced:
+            replaced_passwords.end_earlier_access(administrator)
+        elif managed_everything and not administrator.manages_everything:
+            replaced_passwords.revoke_invitations(administrator)
 
 
 def _build_columns(administrator: Administrator, fields: dict[str, Any]) -> dict[str, Any]:
@@ -187,11 +197,11 @@ def remove(
     Raises:
         rights.LastSuperuser: there is no other administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
-        session_check.SessionEnded: the administrator manages everything, and the credentials or rights of
-            ``by`` have changed since the request began.
+        session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
 
     """
-    if administrator.manages_everything and not rights.lock(administrator, by=by):
+    others = rights.lock(administrator, by=by)
+    if administrator.manages_everything and not others:
         raise rights.LastSuperuser
     records.remove(
         administrator,
@@ -199,6 +209,18 @@ def remove(
         expected=expected,
         username=administrator.username,
     )
+
+
+@transaction.atomic
+def unlink(administrator: Administrator, *, by: Administrator) -> None:
+    """Unlink another administrator's account of the provider.
+
+    Raises:
+        session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
+
+    """
+    rights.lock(administrator, by=by)
+    single_sign_on.unlink(administrator)
 
 
 def with_tenants(queryset: QuerySet[Any], *columns: str) -> list[dict[str, Any]]:

@@ -85,5 +85,6 @@ class InvitationViewSet(_WithTenants):
     def destroy(self, request: Request, *_: Any, **__: Any) -> Response:
         """Revoke an invitation."""
         row = self.get_object()
-        invitations.revoke(row, expected=expected_versions(request, row.pk))
+        by = cast("Administrator", request.user)
+        invitations.revoke(row, by=by, expected=expected_versions(request, row.pk))
         return Response(None)

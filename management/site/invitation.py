@@ -20,6 +20,7 @@ from identity.core.refusal_texts import translate
 from identity.operator_kit import fresh_proof
 from identity.users.hashing_views import hashes_password
 from management.administrators import invitations, sign_in
+from management.administrators.invitation_tokens import hash_token
 from management.administrators.models import Invitation
 from management.site import idle_sessions
 from management.site.sign_in import add_refusal, to_sentence
@@ -44,7 +45,7 @@ class AcceptForm(forms.Form):
 @require_safe
 def follow(request: HttpRequest, token: str) -> HttpResponse:
     """Store a valid link's hash in the session, and redirect to the page without the token."""
-    token_hash = invitations.hash_token(token)
+    token_hash = hash_token(token)
     try:
         invitations.find(token_hash)
     except invitations.InvitationEnded as refusal:

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import unquote
 
+from django.contrib import auth
 from django.contrib.auth import middleware as authentication
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
 from django.core.exceptions import BadRequest
@@ -17,6 +19,7 @@ from django.utils.translation import get_language, override
 
 from audit import context
 from identity.core import tenancy
+from identity.http import bodies
 from identity.http.areas import is_of_site
 from identity.http.languages import name_language
 from management.administrators import languages, time_zones
@@ -69,6 +72,19 @@ class OperatorMiddleware:
             response.status_code = HTTPStatus.SEE_OTHER
         return response
 
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponseBase | None:
+        """Wait for a large body, and check again who sends it, because rights may be removed meanwhile."""
+        if not is_of_site(request.path_info) or not request.user.is_authenticated:
+            return None
+        if not bodies.receive(request):
+            return None
+        has_session = request.session.exists(request.session.session_key or "")
+        request.user = auth.get_user(request) if has_session else AnonymousUser()
+        _end_session_without_proof(request)
+        if request.user.is_authenticated and chosen_tenant.current(request) != request.tenant:  # type: ignore[attr-defined]
+            return HttpResponseRedirect(reverse("admin:choose-tenant"))
+        return None
+
     def _serve(self, request: HttpRequest) -> HttpResponseBase:
         if "\0" in unquote(request.META.get("QUERY_STRING", "")):
             raise BadRequest("NUL in the query string")
@@ -77,8 +93,7 @@ class OperatorMiddleware:
         tenant, zone, language = None, None, get_language()
         if request.user.is_authenticated:
             idle_sessions.end_if_idle(request)
-            provider_session.end_if_unlinked(request)
-            passkey_session.end_if_removed(request)
+            _end_session_without_proof(request)
         if request.user.is_authenticated:
             context.set_actor(administrator_id=request.user.pk)
             zone = time_zones.find(request.user.time_zone)
@@ -92,3 +107,9 @@ class OperatorMiddleware:
             response = self.get_response(request)
             name_language(response)
             return response
+
+
+def _end_session_without_proof(request: HttpRequest) -> None:
+    """End a session whose account of the provider was unlinked, or whose passkey was removed."""
+    provider_session.end_if_unlinked(request)
+    passkey_session.end_if_removed(request)

@@ -68,10 +68,7 @@ class Operator:
 
     def submit(self, path: str, *, page: str = "", **typed: Any) -> Any:
         """Open a page, fill in its form and send it with all the hidden fields it has."""
-        shown = text_of(self.get(page or path))
-        hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', shown))
-        sent = {name: html.unescape(value) for name, value in hidden.items()} | typed
-        return self.http.post(path, data=sent)
+        return self.http.post(path, data=hidden_fields(self.get(page or path)) | typed)
 
     def sign_in(self, password: str = PASSWORD, **typed: str) -> Any:
         return self.submit("/admin/login/", username=self.who.username, password=password, **typed)
@@ -81,6 +78,12 @@ class Operator:
         assert answer.status_code == 303, answer.text
         self.tenant = world.tenant.pk
         return self
+
+
+def hidden_fields(answer: Any) -> dict[str, str]:
+    """What the form of a page sends besides what is typed."""
+    found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', text_of(answer))
+    return {name: html.unescape(value) for name, value in found}
 
 
 def text_of(answer: Any) -> str:

@@ -14,6 +14,7 @@ from audit.models import Entry
 from database.clock import seconds_ahead
 from identity.core import tenancy
 from management.administrators import invitations, mail, proof, services
+from management.administrators.invitation_tokens import hash_token
 from management.administrators.models import Administrator, Invitation, Role
 from tests.support import in_process, operators
 from tests.support.cast import PASSWORD
@@ -68,7 +69,7 @@ def refuse(*_, **__):
 
 
 def hash_of(link):
-    return invitations.hash_token(token_of(link))
+    return hash_token(token_of(link))
 
 
 def accept(link, **typed):
@@ -246,7 +247,7 @@ class TestTheInviter:
     def test_revokes(self, inviter):
         invited = invite(inviter)
 
-        invitations.revoke(invited.invitation)
+        invitations.revoke(invited.invitation, by=inviter)
 
         assert Client().get(f"{PAGE}{token_of(invited.link)}/").status_code == 410
 
