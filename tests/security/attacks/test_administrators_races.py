@@ -132,7 +132,7 @@ class TestOnTheSite:
         answer = sent_meanwhile(lambda: end(operator.who), lambda: operator.submit(path, **PROOF))
 
         assert answer.status_code == 403
-        assert "Your session has ended meanwhile: sign in again." in text_of(answer)
+        assert "session has ended meanwhile: sign in again" in text_of(answer)
         assert Administrator.objects.get(pk=victim.who.pk).second_step_since
 
     def test_attack_AP22_nor_sends_an_invitation_again(self, acme, end):
