@@ -5,7 +5,6 @@ import secrets
 import pytest
 from django.db import connection
 
-from identity.core import tenancy
 from management.administrators import invitations
 from management.administrators import services as administrators
 from management.administrators.models import Administrator, Invitation
