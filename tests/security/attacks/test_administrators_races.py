@@ -76,7 +76,7 @@ class TestByTheApi:
     def test_attack_AP22_nor_revokes_an_invitation(self, address, end):
         who = administrator()
         own, by = caller(who), administrator()
-        invitation = invitations.invite(email=new_email(), by=by, **PROOF).invitation
+        invitation = invitations.invite(email=new_email(), by=by, current_password=PASSWORD).invitation
 
         answer = sent_meanwhile(
             lambda: end(who), lambda: own.delete(f"/administrator-invitations/{invitation.pk}")
@@ -136,7 +136,7 @@ class TestOnTheSite:
 
     def test_attack_AP22_nor_sends_an_invitation_again(self, acme, end):
         operator, by = operators.at(acme), administrator()
-        invitation = invitations.invite(email=new_email(), by=by, **PROOF).invitation
+        invitation = invitations.invite(email=new_email(), by=by, current_password=PASSWORD).invitation
         path = f"/admin/administrators/invitation/{invitation.pk}/do/renew/"
 
         answer = sent_meanwhile(lambda: end(operator.who), lambda: operator.submit(path, **PROOF))
