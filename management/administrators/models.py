@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Collection
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser

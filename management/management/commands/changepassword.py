@@ -35,8 +35,8 @@ class Command(changepassword.Command):
             raise CommandError(f"there is no administrator {username}")
         self.stdout.write(f"New password of {username}")
         for _attempt in range(_MOST_ATTEMPTS):
-            password = self._get_pass()
-            if password != self._get_pass("Password (again): "):
+            password = getpass.getpass(prompt="Password: ")
+            if password != getpass.getpass(prompt="Password (again): "):
                 self.stderr.write("The passwords differ. Try again.")
                 continue
             try:

@@ -111,7 +111,8 @@ class TestTheCommand:
             administrator=who, issuer="https://sso.example", subject=secrets.token_hex(8)
         )
         token = sign_in(username=who.username, password=PASSWORD).json()["result"]["access_token"]
-        state, removed = recovery.get_state(who), []
+        state = recovery.get_state(who)
+        removed: list[Administrator] = []
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(passkeys, "remove_without_notice", removed.append)
             replace_by_command(who)

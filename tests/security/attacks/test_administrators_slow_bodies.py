@@ -27,7 +27,7 @@ def who(acme):
 
 
 def post_role(caller, name, meanwhile):
-    body = json.dumps({"name": name}).encode().ljust(slow_bodies.LARGE)
+    body = json.dumps({"name": name, "type": "User"}).encode().ljust(slow_bodies.LARGE)
     headers = {"Authorization": f"Bearer {caller.token}", "Content-Type": "application/json"}
     address = f"{caller.world.address}/api/v1/roles"
     status, _, _ = slow_bodies.send("POST", address, headers, body, meanwhile)
@@ -35,7 +35,8 @@ def post_role(caller, name, meanwhile):
 
 
 def submit_role(operator, name, meanwhile):
-    form = operators.hidden_fields(operator.get(PAGE)) | {"name": name, "padding": "x" * slow_bodies.LARGE}
+    typed = {"name": name, "type": "User", "padding": "x" * slow_bodies.LARGE}
+    form = operators.hidden_fields(operator.get(PAGE)) | typed
     cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in operator.http.cookies.jar)
     headers = {"Cookie": cookies, "Content-Type": "application/x-www-form-urlencoded"}
     address = f"{settings.BASE_URL}{PAGE}"
