@@ -40,6 +40,10 @@ def _get_times() -> dict[str, Any]:
 BEGIN: Final = Insert(Session, including=("level", "remembered"), **_get_times())
 CONTINUE: Final = Update(
     lambda: Session.objects.filter(pk=uuid("id"), ended_at=None),
-    **{name: Parameter(name, Session._meta.get_field(name)) for name in _GIVEN},
+    **{
+        field.name: Parameter(field.attname, field)
+        for field in Session._meta.local_concrete_fields
+        if field.name in _GIVEN
+    },
     **_get_times(),
 )

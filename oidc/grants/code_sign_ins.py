@@ -10,6 +10,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 
 from identity.factors.levels import Level
 from identity.sessions.models import Session
@@ -74,4 +75,5 @@ def get_columns(session: Session) -> dict[str, Any]:
 
 def is_current() -> Q:
     """Return the condition that a code was issued in the current epoch of its user and of its session."""
-    return Q(user__epoch=F("session__epoch")) & (Q(epoch=None) | Q(epoch=F("user__epoch")))
+    of_code = Coalesce("epoch", "session__epoch")  # null if release 0.5.0 issued the code
+    return Q(user__epoch=F("session__epoch")) & Q(user__epoch=of_code)

@@ -34,7 +34,11 @@ NOT_WITH_FAMILIES: Final = (
     *(f"application__{column}" for column in _OF_APPLICATIONS),
     *OF_USERS_NOT_WITH_FAMILIES,
 )
-NOT_WITH_CODES: Final = (*NOT_WITH_FAMILIES, *(f"session__{column}" for column in _OF_SESSIONS))
+NOT_WITH_CODES: Final = (
+    *("code_hash", "updated_at"),
+    *NOT_WITH_FAMILIES,
+    *(f"session__{column}" for column in _OF_SESSIONS),
+)
 
 
 def get_signing_keys() -> dict[str, Subquery]:
