@@ -65,8 +65,8 @@ def wechat() -> Iterator[CheckMessage]:
             "WeChat compares only the domain of a redirect URI, and all tenants share this one. A malicious "
             f"provider of these connectors can obtain codes of WeChat: {join_names(others)}. WeChat is "
             f"enabled here: {join_names(wechats)}",
-            hint="if you do not trust each of these providers, disable its connector or WeChat, or use WeChat "
-            "in an installation with a domain of its own (docs/security/accepted.md)",
+            hint="if you do not trust each of these providers, disable its connector or WeChat, or use "
+            "WeChat in an installation with a domain of its own (docs/security/accepted.md)",
             id="connectors.W004",
         )
 

@@ -218,8 +218,8 @@ def describe_placeholders(key: MessageKey) -> Text:
     if key.purpose != Notice.PASSWORD_CHANGED:
         return common
     own = _(
-        "{remaining} is replaced by the linked accounts and passkeys that can still sign in, and {account} by "
-        "the address of the account page. Both are empty if there are none."
+        "{remaining} is replaced by the linked accounts and passkeys that can still sign in, and {account} "
+        "by the address of the account page. Both are empty if there are none."
     )
     return format_lazy("{} {}", common, own)
 

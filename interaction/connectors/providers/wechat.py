@@ -77,8 +77,8 @@ class WeChat:
                 "`{redirect_uri}`."
             ),
             gettext_noop(
-                "WeChat compares only the domain of the redirect URI. Use it only if you trust the providers of "
-                "all other connectors of this server, in every tenant."
+                "WeChat compares only the domain of the redirect URI. Use it only if you trust the providers "
+                "of all other connectors of this server, in every tenant."
             ),
             gettext_noop(
                 "If the application has a list of IP addresses that may use the interface, add the address "

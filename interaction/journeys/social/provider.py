@@ -48,7 +48,7 @@ class Answer:
     iss: str
 
 
-def request_authorization(
+def request_authorization(  # noqa: PLR0913 - where the request starts, and what it asks for
     offer: Offer,
     *,
     browser: str,

@@ -1,4 +1,4 @@
-"""AS04: what a thief added to an account still signs in after its owner, or an administrator, recovered it."""
+"""AS04: what a thief added to an account still signs in after its owner or an administrator recovered it."""
 
 import httpx
 import pytest
@@ -62,10 +62,9 @@ def test_attack_AS04_who_resets_the_password_is_not_told_what_still_signs_in(acm
     browser.post(codes.RESET, json={"identifier": email, "new_password": NEW})
 
     message = codes.message_to(email, number=2)
-    for text in (message["body"], message["html"]):
-        assert "Elsewhere (thief@example.com)" in text
-        assert f"{acme.issuer}/account" in text
-        assert "0900" not in text
+    assert "Elsewhere (thief@example.com)" in message["body"]
+    assert f"{acme.issuer}/account" in message["body"]
+    assert "0900" not in message["body"]
 
 
 def test_a_former_address_is_told_of_none(acme, user, email):

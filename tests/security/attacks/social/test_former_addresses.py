@@ -56,6 +56,11 @@ def connector_id(request: pytest.FixtureRequest, here: World, provider: Any, mon
     return str(request.param)
 
 
+@pytest.fixture
+def microsoft_host(provider: OpenIDProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(microsoft, "HOST", provider.issuer)
+
+
 def come(world: World, provider: OpenIDProvider, connector_id: str, email: str, **claims: Any) -> int:
     browser = world.browser()
     away = social.away(browser, connector_id)
@@ -110,11 +115,11 @@ def test_google_is_believed_for_the_addresses_that_it_hosts(here, provider, conn
         (DIRECTORY, FORMER, True),
     ],
 )
+@pytest.mark.usefixtures("microsoft_host")
 def test_attack_AS04_a_personal_account_of_microsoft_has_your_address(
-    here, provider, monkeypatch, directory, email, is_owner
+    here, provider, directory, email, is_owner
 ):
     """``xms_edov`` is true for every address of a personal account."""
-    monkeypatch.setattr(microsoft, "HOST", provider.issuer)
     answers = provider.web.answers
     answers["/common/discovery/v2.0/keys"] = answers["/jwks"]
     # Microsoft's connector sends its secret in the form.

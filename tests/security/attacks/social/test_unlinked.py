@@ -1,4 +1,4 @@
-"""AS04: what an account elsewhere leaves behind when it is unlinked, and which account is a way to sign in."""
+"""AS04: what an account elsewhere leaves behind when it is unlinked, and which one is a way to sign in."""
 
 from typing import Any
 
@@ -189,9 +189,9 @@ class TestLastWay:
         browser.sign_in(user)
         take_password(acme, user)
         with acme.active():
-            SocialIdentity.objects.filter(
-                pk=link(acme, user, connector, provider.issuer, "ada-2").pk
-            ).update(connector_id="google")
+            SocialIdentity.objects.filter(pk=link(acme, user, connector, provider.issuer, "ada-2").pk).update(
+                connector_id="google"
+            )
         dead = link(acme, user, connector, "https://former.example")
 
         assert unlink(browser, dead).status_code == 303
