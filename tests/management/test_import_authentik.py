@@ -105,8 +105,11 @@ def test_of_several_apps_the_newest_that_works_here_is_taken():
     [
         ({"is_active": "f"}, {"is_suspended": True}),
         ({"password": "!unusable"}, {"password_hash": ""}),
-        ({"username": "ada@example.com"}, {"username": "", "email": "ada@example.com"}),
-        ({"username": "ada@example.com", "email": ""}, {"username": "", "email": "ada@example.com"}),
+        ({"username": "ada@example.com"}, {"email": "ada@example.com"}),
+        (
+            {"username": "ada@example.com", "email": ""},
+            {"email": "ada@example.com", "email_verified": False},
+        ),
         ({}, {"username": "ada", "totp_secret": "", "is_suspended": False}),
     ],
 )

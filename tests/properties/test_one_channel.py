@@ -115,6 +115,9 @@ class OneChannel(RuleBasedStateMachine):
     @rule(which=SOME, names_email=st.booleans())
     def sign_in_at_the_provider(self, which: int, names_email: bool) -> None:
         self.come_from_provider(self.browser(which), names_email=names_email)
+        if has_app(self) and not self.before["two_step"]:
+            # Automatic linking: one factor is enough for users who are not asked for a second one.
+            self.linked_before |= self.linked()
 
     @rule(which=SOME, kind=KINDS)
     def reset_the_password(self, which: int, kind: Kind) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from interaction.connectors import config_encryption
 from interaction.connectors.models import Connector
@@ -25,7 +26,7 @@ SITE = "/admin/connectors/connector"
 
 
 def create(world: World, connector_id: str, **config: str) -> Any:
-    return management.superuser(world).post(
+    return management.superuser(world.at(settings.BASE_URL)).post(
         "/connectors", connector_id=connector_id, type="Social", config=config
     )
 

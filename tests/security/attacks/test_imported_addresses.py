@@ -128,6 +128,7 @@ class TestTheOwnerComes:
         mail, phone = new_email(), new_phone()
         row = {"id": "1", "username": "mallory", "email": mail, "email_verified": False}
         imported(acme, tmp_path, lines(row | {"phone": phone, "phone_verified": True}), "jsonl")
+        codes.experience(acme, sign_up={"identifiers": ["username", "email"]})
         owner = acme.browser()
         codes.proven(owner, mail, "register")
 
