@@ -110,7 +110,7 @@ class TestCodesOfOneIdentifier:
         owner = known_browser(world, user)
         ask_for_the_factor(world, user)
         use_up(world, to)
-        owner.get("/confirm")
+        owner.get("/account")
         fields = {"csrfmiddlewaretoken": owner.http.cookies["gatehouse-csrf"]}
 
         page = owner.post("/confirm", data=fields | {"with": factor, "send": ""})
