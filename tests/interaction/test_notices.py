@@ -153,7 +153,7 @@ def test_where_nothing_can_be_delivered_nothing_fails(acme):
 def test_a_tenant_that_used_up_its_text_messages_sends_no_notice_by_phone(reachable, monkeypatch):
     phone = new_phone()
     user = reachable.user(phone=phone)
-    monkeypatch.setattr("identity.limits.rules.TEXT_MESSAGES", _spent())
+    monkeypatch.setattr("identity.limits.rules.TENANT_TEXT_CODES", _spent())
 
     tell(reachable, user, Notice.PASSWORD_CHANGED)
     tell(reachable, user, Notice.PASSWORD_CHANGED)

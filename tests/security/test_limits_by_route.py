@@ -443,6 +443,7 @@ def visit(serve: Callable[[str], str], acme: World, kind: str, route: str) -> It
         made.identifier = user.identifier
         if rule is rules.CODES_KNOWN_BROWSER and is_about_factors(route):
             made.sign_in()
+            made.browser.http.cookies.delete(f"gatehouse-session.{world.tenant.slug}")
         if is_about_factors(route):
             give_factors(world, user, route)
         codes.experience(world, account={"username_change": True, "deletion": True})
