@@ -50,7 +50,7 @@ def _unlock(submission: Submission) -> str:
 
 
 def _set_password(submission: Submission) -> str:
-    removes_others = submission.fields["removes_other_ways"]
+    removes_others = submission.fields["remove_linked_accounts_and_passkeys"]
     set_password = other_ways.set_only_password if removes_others else credentials.set_password
     set_password(submission.row, submission.fields["password"], expected=submission.expected)
     return gettext("The new password is set; all sessions and refresh tokens have ended.")

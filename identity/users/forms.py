@@ -26,7 +26,7 @@ class PasswordForm(forms.Form):
 class NewPasswordForm(PasswordForm):
     """A new password, and whether other ways to sign in stay."""
 
-    removes_other_ways = forms.BooleanField(
+    remove_linked_accounts_and_passkeys = forms.BooleanField(
         label=_("Remove linked accounts and passkeys"),
         required=False,
         help_text=_("If somebody else had access to the account, they may have added some."),

@@ -11,7 +11,7 @@ from identity.users.models import User
 class NoWayLeft(ServiceError):
     """The user could not sign in with the new password."""
 
-    reason = "no_way_left"
+    reason = "last_way_in"
     message = gettext_noop(
         "without linked accounts and passkeys this user could not sign in: the sign-in experience accepts no "
         "password with an identifier of this user"

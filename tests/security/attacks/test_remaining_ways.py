@@ -115,7 +115,7 @@ def test_an_administrator_who_sets_a_password_can_remove_the_other_ways(acme, us
     if by == "api":
         done = set_by_api(acme, user, **({OTHERS: True} if removes else {}))
     else:
-        typed = {"password": NEW} | ({"removes_other_ways": "on"} if removes else {})
+        typed = {"password": NEW} | ({OTHERS: "on"} if removes else {})
         done = operate(operators.at(acme), "users/user", user, "password", **typed)
 
     assert done.status_code == (200 if by == "api" else 303), done.text
