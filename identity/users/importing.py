@@ -193,7 +193,8 @@ def _insert(new_users: list[User]) -> list[tuple[User, Invalid]]:
 
 def _group(accepted: list[User]) -> Iterator[list[User]]:
     """Yield the users in groups. A user who takes an address from an earlier user is in a later group."""
-    group, held = [], HeldKeys()
+    group: list[User] = []
+    held = HeldKeys()
     for user in accepted:
         if held.has_any(user):
             yield group

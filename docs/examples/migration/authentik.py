@@ -25,7 +25,9 @@ def to_user(row: dict[str, str], secret: str) -> dict[str, Any]:
     identifiers: dict[str, Any] = {"username": username, "email": row["email"]}
     if "@" in username:
         # The user may have chosen the username, so it does not prove the address.
-        identifiers = {"email": row["email"]} if row["email"] else {"email": username, "email_verified": False}
+        identifiers = (
+            {"email": row["email"]} if row["email"] else {"email": username, "email_verified": False}
+        )
     return identifiers | {
         "id": row["uuid"],
         "name": row["name"],

@@ -122,9 +122,7 @@ class TestTheOwnerComes:
         assert thief.get("/account").status_code == 303
         assert sign_in(acme, mail, PASSWORD) == 401
 
-    def test_attack_AW11_by_registration_although_the_account_has_an_address_of_its_own(
-        self, acme, tmp_path
-    ):
+    def test_attack_AW11_by_registration_although_the_account_has_an_address_of_its_own(self, acme, tmp_path):
         mail, phone = new_email(), new_phone()
         row = {"id": "1", "username": "mallory", "email": mail, "email_verified": False}
         imported(acme, tmp_path, lines(row | {"phone": phone, "phone_verified": True}), "jsonl")
