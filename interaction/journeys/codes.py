@@ -121,11 +121,17 @@ def build_sample(*, purpose: Purpose, kind: Kind, experience: SignInExperience) 
 
 
 def verify(  # noqa: PLR0913 - what a code is bound to, and its proof
-    *, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str, secret: ProofSecret
+    *,
+    purpose: Purpose,
+    kind: Kind,
+    identifier: str,
+    code: str,
+    browser: str,
+    secret: ProofSecret | None = None,
 ) -> VerificationCode:
     """Redeem a code that does not sign the user in, and return the proof for the next step.
 
-    The browser needs the new secret for that step.
+    If that step is a later request, the browser needs the new ``secret`` for it.
 
     Raises:
         CodesOff: the tenant does not use codes for this purpose and kind.
@@ -141,7 +147,7 @@ def verify(  # noqa: PLR0913 - what a code is bound to, and its proof
             identifier=identifier,
             code=code,
             browser=browser,
-            secret_hash=secret.hash,
+            secret_hash=secret.hash if secret else None,
         )
 
 

@@ -32,9 +32,7 @@ _FACTOR_PAGE: Final = "pages:second-factor"
 def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Verify an address, then ask for a new password."""
     visit = visits.without_session(request, pending)
-    proofs = code_proofs.find_all(
-        purpose=Purpose.FORGOT_PASSWORD, browser=visit.browser, proofs=visit.proofs
-    )
+    proofs = code_proofs.find_all(purpose=Purpose.FORGOT_PASSWORD, browser=visit.browser, proofs=visit.proofs)
     if proofs and "other" not in request.GET and "identifier" not in request.POST:
         newest = max(proofs.values(), key=lambda proof: (proof.used_at, proof.pk))
         return _set_password(request, visit, newest)

@@ -97,7 +97,7 @@ def test_case_G01_no_other_tenant_finds_it(store):
     store()
 
     with cast.new_world("Rival").active():
-        assert services.NEWEST.first(browser=BROWSER) is None
+        assert services.NEWEST.first(browser=BROWSER, proofs=()) is None
 
 
 @pytest.mark.parametrize("change", [{"done_at": PAST}, {"expires_at": PAST}, {"tries": 10}, {"tries": 11}])
@@ -206,7 +206,7 @@ class TestReset:
 
     def test_a_sign_in_allows_none(self, acme, store):
         with acme.active(), pytest.raises(services.NothingPending):
-            services.allow_reset(store())
+            services.allow_reset(store(), SECRET)
 
     @pytest.mark.parametrize("change", [{"done_at": PAST}, {"expires_at": PAST}, {"tries": 10}])
     def test_a_sign_in_that_ended_is_not_finished(self, acme, store, change):

@@ -37,6 +37,9 @@ def test_attack_AV30_a_copy_does_not_agree_for_a_new_user(acme, way_back):
     page = browser.get(place)
 
     refused(copy.get(place), 400, EXPIRED)
+    for item in browser.http.cookies.jar:
+        if "csrf" in item.name:
+            copy.http.cookies.jar.set_cookie(item)
     refused(form(page).submit(copy, agreed_to_terms="on"), 400, EXPIRED)
 
     with acme.active():
