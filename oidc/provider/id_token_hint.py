@@ -66,7 +66,9 @@ def _read_issued_at(claims: Mapping[str, Any]) -> int:
 
 
 def _read_time(value: object) -> int:
-    return value if isinstance(value, int) and 0 < value < _LATEST else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 < value < _LATEST else 0
 
 
 def to_stored(token: str) -> str:
