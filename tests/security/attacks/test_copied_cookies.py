@@ -3,6 +3,7 @@
 import pytest
 
 from identity.factors.models import Authenticator
+from identity.users.models import User
 from oidc.grants.models import AuthorizationRequest
 from tests.support import codes, factors, management, passkeys
 from tests.support.cast import PASSWORD, query_of
@@ -332,6 +333,8 @@ class TestASession:
         elif way == "register":
             fields = {"username": "ada", "password": PASSWORD, "interaction": interaction}
             answer = browser.post(REGISTER, json=fields)
+            with acme.active():
+                user = User.objects.get(username="ada")
         else:
             answer = password_page(browser, interaction).submit(browser, **typed(user))
         assert has_session(answer), answer.text
