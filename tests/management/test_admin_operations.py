@@ -236,5 +236,5 @@ class TestOperations:
         assert "unknown: nowhere" in refused.text
         made.refresh_from_db()
         assert (made.email, made.role, made.tenants.count()) == ("new@acme.example", "auditor", 0)
-        operate(operator, path, made, "delete")
+        operate(operator, path, made, "delete", current_password=PASSWORD)
         assert not Administrator.objects.filter(pk=made.pk).exists()
