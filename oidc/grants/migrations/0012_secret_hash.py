@@ -6,7 +6,7 @@ class Migration(migrations.Migration):
     kind = "expand"
 
     dependencies = [
-        ('grants', '0010_step_up'),
+        ('grants', '0011_sign_in_of_codes'),
     ]
 
     operations = [
