@@ -177,6 +177,15 @@ class Consents(RuleBasedStateMachine):
             token = tokens[-1 - back % len(tokens)]
             self._receive(which, self.clients[which].refresh(token, **self._sent(asked)))
 
+    @rule(which=applications, api=st.sampled_from(APIS), seen_with=clubs, club=st.sampled_from(CLUBS))
+    def accept_apart_and_use_together(self, which: int, api: str, seen_with: str | None, club: str) -> None:
+        """One page shows the API, alone or in an organization, and another one shows an organization."""
+        identity = "openid offline_access"
+        self.ask_and_accept(which, Asked(identity, [], api, seen_with), gets_roles=True)
+        self.ask_and_accept(which, Asked(identity, [], None, club), gets_roles=False)
+        self.redeem(which, Asked(identity, [], None, None))
+        self.refresh(which, 0, Asked(identity, [], api, club))
+
     # What the user takes back
 
     @rule(which=applications)
