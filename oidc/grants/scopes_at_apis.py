@@ -1,7 +1,7 @@
 """Scopes of APIs in one organization, as words among the scopes of the organization's consent.
 
 A word is the id of the consent's target for the API, a space, and the name of a scope. The word without a
-name stands for the API itself. Names of permissions have no space. If the user takes back the consent to the
+name stands for the API itself. Names of permissions have no space. If the user revokes the consent to the
 API, its target is deleted, and no later one has its id: the words then mean nothing.
 """
 
