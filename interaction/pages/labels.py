@@ -114,6 +114,7 @@ def describe_target(target: TargetDescription) -> dict[str, object]:
             {"title": description or name, "name": name if description else ""}
             for name, description in target.scopes
         ],
+        "apis": [{"name": name, "scopes": scopes} for name, scopes in target.apis],
     }
 
 

@@ -14,6 +14,7 @@ from database import ids
 from identity.core.tenant_statements import SelectValues, uuid
 from identity.users.models import User
 from oidc.applications.models import Application
+from oidc.grants import scopes_at_apis
 from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
 
 PROFILE: Final = "profile"
@@ -53,6 +54,14 @@ class GrantedConsent:
     resources: dict[UUID, GrantedTarget] = field(default_factory=dict)
     organizations: dict[UUID, GrantedTarget] = field(default_factory=dict)
 
+    def find_scopes(self, resource_id: UUID, organization_id: UUID) -> frozenset[str] | None:
+        """Return the scopes at an API in an organization; None if no page that was accepted showed both."""
+        at_api = self.resources.get(resource_id)
+        in_organization = self.organizations.get(organization_id)
+        if at_api is None or in_organization is None:
+            return None
+        return scopes_at_apis.find_names(in_organization.scopes, at_api.id)
+
 
 @dataclass(frozen=True, slots=True)
 class ConsentRequest:
@@ -76,13 +85,19 @@ class ConsentRequest:
 
     def targets(self) -> list[ConsentTarget]:
         """Return the targets as unsaved rows of a consent."""
-        rows = []
+        rows: list[ConsentTarget] = []
         if self.resource_id is not None:
             rows.append(ConsentTarget(resource_id=self.resource_id, scopes=list(self.resource_scopes)))
         if self.organization_id is not None:
-            scopes = list(self.organization_scopes)
-            rows.append(ConsentTarget(organization_id=self.organization_id, scopes=scopes))
+            words = self.get_organization_words(rows[0].pk if rows else None)
+            rows.append(ConsentTarget(organization_id=self.organization_id, scopes=list(words)))
         return rows
+
+    def get_organization_words(self, api_target_id: UUID | None) -> tuple[str, ...]:
+        """Return the scopes of the organization's target. ``api_target_id`` is the row of the API."""
+        if api_target_id is None:
+            return self.organization_scopes
+        return *self.organization_scopes, *scopes_at_apis.to_words(api_target_id, self.resource_scopes)
 
     def limited_to(self, shown: dict[str, Any]) -> Self:
         """Return the part of the request that the consent page showed: ``shown`` is its ``to_json``."""
@@ -125,11 +140,18 @@ def find_id(user_id: UUID, application_id: UUID) -> UUID | None:
 
 
 def covers(consent: GrantedConsent | None, request: ConsentRequest) -> bool:
-    """Return whether a consent includes all scopes of a request, each for its target."""
+    """Return whether a consent includes all scopes of a request, each for its target.
+
+    Scopes of an API in an organization must have been on one page with both.
+    """
     if consent is None or not consent.identity.issuperset(request.identity):
         return False
     if consent.has_old_profile and PROFILE in request.identity:
         return False
+    if request.resource_id is not None and request.organization_id is not None:
+        names = consent.find_scopes(request.resource_id, request.organization_id)
+        if names is None or not names.issuperset(request.resource_scopes):
+            return False
     return _includes(consent.resources, request.resource_id, request.resource_scopes) and _includes(
         consent.organizations, request.organization_id, request.organization_scopes
     )
@@ -154,11 +176,14 @@ def grant(user: User, application: Application, granted: ConsentRequest) -> None
     renews_profile = consent.has_old_profile and PROFILE in granted.identity
     has_grown = is_new or renews_profile or len(names) > len(consent.scopes)
     facts: dict[str, Any] = {"scopes": list(granted.identity)}
+    api_target_id = None
     if granted.resource_id is not None:
-        has_grown |= _add(consent, granted.resource_scopes, resource_id=granted.resource_id)
+        api_target_id, is_more = _add(consent, granted.resource_scopes, resource_id=granted.resource_id)
+        has_grown |= is_more
         facts |= {"resource_id": granted.resource_id, "resource_scopes": list(granted.resource_scopes)}
     if granted.organization_id is not None:
-        has_grown |= _add(consent, granted.organization_scopes, organization_id=granted.organization_id)
+        words = granted.get_organization_words(api_target_id)
+        has_grown |= _add(consent, words, organization_id=granted.organization_id)[1]
         facts |= {
             "organization_id": granted.organization_id,
             "organization_scopes": list(granted.organization_scopes),
@@ -194,16 +219,16 @@ def revoke_of_trial(code: AuthorizationCode, *, given_since: datetime) -> bool:
     return True
 
 
-def _add(consent: Consent, scopes: tuple[str, ...], **target: UUID) -> bool:
-    """Extend a target of a consent, and return whether it is new or has got further scopes."""
+def _add(consent: Consent, scopes: tuple[str, ...], **target: UUID) -> tuple[UUID, bool]:
+    """Extend a target of a consent. Return its id, and whether it is new or has got further scopes."""
     # The row of the consent is locked, so no other transaction writes its targets.
     row, is_new = ConsentTarget.objects.get_or_create(
         consent=consent, **target, defaults={"scopes": sorted(scopes)}
     )
     names = {*row.scopes, *scopes}
     if is_new or len(names) == len(row.scopes):
-        return is_new
+        return row.pk, is_new
     row.scopes = sorted(names)
     row.updated_at = timezone.now()
     row.save(update_fields=["scopes", "updated_at"])
-    return True
+    return row.pk, True

@@ -1,31 +1,37 @@
 """Names and descriptions of APIs, organizations and their scopes, for pages about consents."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from identity.organizations.models import Organization, OrganizationPermission
 from identity.resources.models import Resource, Scope
+from oidc.grants import scopes_at_apis
 from oidc.grants.models import ConsentTarget
 
 
 @dataclass(frozen=True, slots=True)
 class TargetDescription:
-    """The name of an API or organization, and scopes with descriptions; only an API has an ``indicator``."""
+    """The name of an API or organization, and scopes with descriptions; only an API has an ``indicator``.
+
+    ``apis`` are the names of the APIs that the application may use in an organization, with the scopes.
+    """
 
     name: str
     indicator: str
     scopes: list[tuple[str, str]]
+    apis: list[tuple[str, list[str]]] = field(default_factory=list)
 
 
 def describe(targets: Iterable[ConsentTarget]) -> dict[UUID, TargetDescription]:
     """Return the descriptions of targets by the ids of their rows, in at most four queries.
 
-    A target whose API or organization was just deleted is omitted.
+    All targets of a consent are described together, because an organization's names those of APIs. A target
+    whose API or organization was just deleted is omitted.
     """
     rows = list(targets)
     apis = _describe_apis([row for row in rows if row.resource_id])
-    return apis | _describe_organizations([row for row in rows if row.organization_id])
+    return apis | _describe_organizations([row for row in rows if row.organization_id], apis)
 
 
 def _describe_apis(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
@@ -44,14 +50,23 @@ def _describe_apis(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
     }
 
 
-def _describe_organizations(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
+def _describe_organizations(
+    rows: list[ConsentTarget], apis: dict[UUID, TargetDescription]
+) -> dict[UUID, TargetDescription]:
     wanted = {row.organization_id for row in rows if row.organization_id}
     names = dict(Organization.objects.filter(pk__in=wanted).values_list("pk", "name"))
     permissions = OrganizationPermission.objects.filter(name__in=_names(rows))
     texts = dict(permissions.values_list("name", "description"))
     return {
         row.pk: TargetDescription(
-            names[row.organization_id], "", [(name, texts.get(name, "")) for name in sorted(row.scopes)]
+            names[row.organization_id],
+            "",
+            [(name, texts.get(name, "")) for name in scopes_at_apis.get_permissions(row.scopes)],
+            [
+                (api.name, sorted(found))
+                for api_target_id, api in apis.items()
+                if (found := scopes_at_apis.find_names(row.scopes, api_target_id)) is not None
+            ],
         )
         for row in rows
         if row.organization_id in names

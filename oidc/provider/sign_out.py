@@ -91,11 +91,12 @@ def validate(parameters: Parameters) -> SignOut:
 def end_named_session(sign_out: SignOut) -> None:
     """End the session that the hint names, for a request that comes without a session, from a server.
 
-    A hint whose session has ended changes nothing. The user of a third party's session must be asked.
+    A hint whose session has ended changes nothing. Neither does the hint of a third party, whose user must be
+    asked: it is not told whether the session is live.
 
     Raises:
-        Unanswerable: the application of the hint was deleted or is a third party, or the user signed in again
-            after the hint was issued. Nothing ends.
+        Unanswerable: the application of the hint was deleted, or the user signed in again after the hint was
+            issued. Nothing ends.
 
     """
     hint = sign_out.hint
@@ -103,10 +104,12 @@ def end_named_session(sign_out: SignOut) -> None:
         return
     if hint.application is None:
         raise Unanswerable("The application of the id_token_hint was deleted.")
+    if hint.application.is_third_party:
+        return
     session_id, user_id = ids.parse(hint.session_id), ids.parse(hint.subject)
     if session_id is None or user_id is None:
         return
-    if not hint.application.is_third_party and sessions.end_named(
+    if sessions.end_named(
         session_id,
         user_id=user_id,
         # The second of the sign-in counts as a whole, because ``iat`` has no fraction.
@@ -115,8 +118,6 @@ def end_named_session(sign_out: SignOut) -> None:
     ):
         return
     if Session.objects.live().filter(pk=session_id, user_id=user_id).exists():
-        if hint.application.is_third_party:
-            raise Unanswerable("A third-party application cannot end a session without asking the user.")
         raise Unanswerable("The id_token_hint was issued before the user signed in again.")
 
 

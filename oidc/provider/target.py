@@ -104,10 +104,10 @@ def resolve_for_user(  # noqa: PLR0913 - what a target depends on
 def _get_consented_scopes(
     consent: GrantedConsent, api: Resource | None, membership: Membership | None
 ) -> frozenset[str]:
-    """Return the scopes that the user agreed to at the API or, without one, in the organization.
+    """Return the scopes that the user agreed to at the API, in the organization, or at the API in it.
 
     Raises:
-        InvalidRequest: the user did not agree to the API, or to the organization.
+        InvalidRequest: the user did not agree to the API, to the organization, or to both together.
 
     """
     at_api = consent.resources.get(api.pk) if api else None
@@ -116,6 +116,11 @@ def _get_consented_scopes(
         raise InvalidRequest(UNKNOWN.format("resource"))
     if membership and in_organization is None:
         raise InvalidRequest(UNKNOWN.format("organization_id"))
+    if api and membership:
+        names = consent.find_scopes(api.pk, membership.organization_id)
+        if names is None:
+            raise InvalidRequest(UNKNOWN.format("resource"))
+        return names
     granted = at_api or in_organization
     return granted.scopes if granted else frozenset()
 

@@ -25,6 +25,7 @@ from identity.organizations.models import (
 from identity.resources.models import Resource, Scope
 from identity.roles.models import Role, RoleScope, UserRole
 from oidc.provider import target
+from oidc.provider.errors import InvalidRequest
 from oidc.provider.scopes import IDENTITY_SCOPES
 from tests.support.cast import RelyingParty, query_of
 from tests.support.forms import form
@@ -66,6 +67,8 @@ class Accepted:
     identity: set[str] = field(default_factory=set)
     apis: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     organizations: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    # The scopes of an API in an organization
+    pairs: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
 @dataclass
@@ -174,6 +177,15 @@ class Consents(RuleBasedStateMachine):
             token = tokens[-1 - back % len(tokens)]
             self._receive(which, self.clients[which].refresh(token, **self._sent(asked)))
 
+    @rule(which=applications, api=st.sampled_from(APIS), seen_with=clubs, club=st.sampled_from(CLUBS))
+    def accept_apart_and_use_together(self, which: int, api: str, seen_with: str | None, club: str) -> None:
+        """One page shows the API, alone or in an organization, and another one shows an organization."""
+        identity = "openid offline_access"
+        self.ask_and_accept(which, Asked(identity, [], api, seen_with), gets_roles=True)
+        self.ask_and_accept(which, Asked(identity, [], None, club), gets_roles=False)
+        self.redeem(which, Asked(identity, [], None, None))
+        self.refresh(which, 0, Asked(identity, [], api, club))
+
     # What the user takes back
 
     @rule(which=applications)
@@ -193,6 +205,8 @@ class Consents(RuleBasedStateMachine):
         [gone] = before - self._listed(client)
         accepted.apis.pop(gone, None)
         accepted.organizations.pop(gone, None)
+        for pair in [pair for pair in accepted.pairs if gone in pair]:
+            del accepted.pairs[pair]
 
     # What must be true
 
@@ -224,6 +238,9 @@ class Consents(RuleBasedStateMachine):
         api = next((one for one in audiences if one in APIS), None)
         assert ("organization_id" in claims) is (club is not None)
         assert club is None or club in accepted.organizations, "an organization nobody accepted"
+        if api is not None and club is not None:
+            assert (api, club) in accepted.pairs, "an API in an organization that nobody accepted there"
+            assert extra <= accepted.pairs[api, club], "a scope of an API nobody accepted there"
         if api is not None:
             assert api in accepted.apis, "an audience nobody accepted"
             assert extra <= accepted.apis[api], "a scope of an API nobody accepted"
@@ -240,9 +257,21 @@ class Consents(RuleBasedStateMachine):
             assert "email address" in first.lower(), "the page does not show the email"
         accepted.identity |= identity
         for name in filter(None, (asked.api, asked.club)):
-            [part] = [part for part in page.split('<section class="scopes"')[2:] if f">{name}<" in part]
+            part = self._find_part(page, name)
             shown = {word for word in NAMES if f"<span>{word}</span>" in part}
             (accepted.apis if name == asked.api else accepted.organizations)[name] |= shown
+        if asked.api and asked.club:
+            lines = self._find_part(page, asked.club).split("<li>")
+            for line in lines[1:]:
+                if f">{asked.api}<" in line:
+                    words = {word for word in NAMES if f"<bdi>{word}</bdi>" in line}
+                    accepted.pairs[asked.api, asked.club] |= words
+
+    def _find_part(self, page: str, name: str) -> str:
+        """The part of a page that is about an API or an organization."""
+        parts = page.split('<section class="scopes"')[2:]
+        [part] = [part for part in parts if f">{name}<" in part.split("</h2>")[0]]
+        return part
 
     def _listed(self, client: RelyingParty) -> set[str]:
         """The APIs and organizations that the account page lists for an application."""
@@ -291,5 +320,19 @@ def test_the_machine_finds_AV03_when_consents_have_no_target(here, monkeypatch):
 
     monkeypatch.setattr(target, "_get_consented_scopes", any_target)
     monkeypatch.setattr(target, "_get_consent_id", lambda consented, _: consented and consented.id)
+
+    assert_finds_a_bug(lambda: Consents(here), examples=20, steps=30)
+
+
+def test_the_machine_finds_AV31_when_an_api_counts_in_every_organization(here, monkeypatch):
+    def at_the_api(consented: Any, api: Any, membership: Any) -> frozenset[str]:
+        at_api = consented.resources.get(api.pk) if api else None
+        in_organization = consented.organizations.get(membership.organization_id) if membership else None
+        if (api and at_api is None) or (membership and in_organization is None):
+            raise InvalidRequest("not agreed")
+        granted = at_api or in_organization
+        return granted.scopes if granted else frozenset()
+
+    monkeypatch.setattr(target, "_get_consented_scopes", at_the_api)
 
     assert_finds_a_bug(lambda: Consents(here), examples=20, steps=30)

@@ -154,7 +154,8 @@ def _applications(user: User) -> list[Data]:
                 {
                     "id": str(target.organization_id),
                     "name": described[target.pk].name,
-                    "scopes": target.scopes,
+                    "scopes": [name for name, _ in described[target.pk].scopes],
+                    "apis": [{"name": name, "scopes": names} for name, names in described[target.pk].apis],
                 }
                 for target in connection.targets
                 if target.organization_id and target.pk in described

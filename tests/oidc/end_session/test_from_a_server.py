@@ -287,14 +287,14 @@ class TestDecisionQ5:
             changes_nothing(ask(here, post_logout_redirect_uri=target))
         assert here.browser.get("/account").status_code == 200
 
-    def test_decision_N10_Q5_of_a_third_party_ends_nothing(self, acme):
+    def test_attack_AV32_decision_N10_Q5_of_a_third_party_ends_and_tells_nothing(self, acme):
         client = acme.application(post_logout_redirect_uris=[HOME])
         here = visit(acme, client)
         with acme.active():
             applications.change(client.application, {"is_third_party": True})
 
-        for target in (HOME, ""):
-            changes_nothing(ask(here, post_logout_redirect_uri=target))
+        is_sent_to(ask(here), HOME)
+        is_signed_out_page(ask(here, post_logout_redirect_uri=""))
         assert here.browser.get("/account").status_code == 200
         assert entries(acme) == []
 

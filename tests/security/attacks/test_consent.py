@@ -61,6 +61,34 @@ class TestAnotherTarget:
         assert "delete" not in answer["scope"].split()
         assert "see" in answer["scope"].split()
 
+    def test_attack_AV31_orders_of_the_chess_club_are_not_those_of_the_hospital(self, estate, client):
+        orders = estate.api("Orders", {"delete": "Delete orders"})
+        club, hospital = estate.organization("Chess Club", {}), estate.organization("Hospital", {})
+        browser, scope = estate.browser(), "openid offline_access delete"
+        page = consent_page(browser, client, scope=scope, resource=orders, organization_id=club)
+        press(browser, page)
+        tokens = connect(browser, client, scope="openid offline_access", organization_id=hospital)
+
+        asked = {"resource": orders, "organization_id": hospital}
+        stolen = client.refresh(tokens["refresh_token"], **asked)
+        without_page = silent(browser, client, scope=scope, **asked)
+        honest = client.refresh(tokens["refresh_token"], resource=orders, organization_id=club).json()
+
+        assert (stolen.status_code, stolen.json()["error"]) == (400, "invalid_request")
+        assert without_page["error"] == "consent_required"
+        assert "delete" in honest["scope"].split()
+        assert "<bdi>delete</bdi>" in page.text.split("Chess Club")[1]
+
+    def test_attack_AV31_an_api_that_was_taken_back_comes_back_without_the_organization(self, estate, client):
+        orders, club = estate.api("Orders", {"delete": ""}), estate.organization("Chess Club", {})
+        browser, both = estate.browser(), {"resource": orders, "organization_id": club}
+        connect(browser, client, scope="openid", **both)
+        send(browser, "/account/applications", target=targets_of(browser)[0])
+
+        tokens = connect(browser, client, scope="openid offline_access", resource=orders)
+
+        assert client.refresh(tokens["refresh_token"], **both).status_code == 400
+
     def test_attack_AV05_openid_alone_buys_no_token_for_the_payroll_api(self, estate, client):
         payroll = estate.api("Payroll", {"read": "See your payslips"})
         browser = estate.browser()
