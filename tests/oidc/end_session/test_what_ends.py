@@ -21,7 +21,7 @@ class TestWhatEnds:
 
     def test_decision_O11_the_cookies_end(self, here):
         names = [name for name in here.browser.http.cookies if "csrf" not in name]
-        assert len(names) == 3
+        assert len(names) == 4
 
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME)
 
