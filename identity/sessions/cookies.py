@@ -55,6 +55,11 @@ def current_session(request: HttpRequest) -> Session | None:
     return services.find(token) if token else None
 
 
+def has_session(request: HttpRequest) -> bool:
+    """Return whether the browser sent the secret of a session, live or not."""
+    return _name("session") in request.COOKIES
+
+
 def get_known_users(request: HttpRequest) -> KnownUsers:
     """Return the users who signed in with this browser before."""
     value = _read(request, "known")

@@ -62,7 +62,9 @@ def _signed_out(request: HttpRequest, valid: SignOut, redirect_url: str) -> Http
         context = {"application": valid.application, "home_url": ""}
         response = render(request, "interaction/signed_out.html", context)
         response["Cache-Control"] = "no-store"
-    cookies.delete_sign_in(response)
+    # A form of another site comes without cookies. It must not delete those that the browser keeps.
+    if cookies.has_session(request):
+        cookies.delete_sign_in(response)
     return response
 
 

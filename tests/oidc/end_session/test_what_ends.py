@@ -2,11 +2,22 @@
 
 import re
 
+import pytest
+
 from audit.models import Entry
 from identity.users import services as users
 from tests.support import cast, independent
 from tests.support.cast import Browser
-from tests.support.end_session import HOME, PATH, STATE, is_asked, is_sent_to, is_signed_in, visit
+from tests.support.end_session import (
+    HOME,
+    PATH,
+    STATE,
+    is_asked,
+    is_sent_to,
+    is_signed_in,
+    is_signed_out_page,
+    visit,
+)
 
 
 class TestWhatEnds:
@@ -32,6 +43,15 @@ class TestWhatEnds:
             assert "HttpOnly" in line
             assert "SameSite=Lax" in line
             assert "Path=/" in line
+
+    @pytest.mark.parametrize("method", ["GET", "POST"])
+    def test_attack_AV33_a_request_without_cookies_deletes_none(self, acme, here, method):
+        # As browsers without Sec-Fetch-Site send a form of another site: without SameSite=Lax cookies.
+        answer = acme.get(PATH) if method == "GET" else acme.post(PATH, data={"ui_locales": "en"})
+
+        is_signed_out_page(answer)
+        assert "Set-Cookie" not in answer.headers
+        assert is_signed_in(here.browser, here.client)
 
     def test_case_E13_the_account_page_is_not_kept_for_the_back_button(self, here):
         assert here.browser.get("/account").headers["Cache-Control"] == "no-store"
