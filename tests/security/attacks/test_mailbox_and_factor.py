@@ -138,7 +138,7 @@ class TestTheSession:
 
         assert session.level == 2
         assert "pwd" not in session.amr
-        assert "current-password" in page.text
+        assert page.headers["Location"].endswith("/confirm?back=account-authenticator")
 
     @pytest.mark.parametrize("begins", [True, False])
     def test_decision_M43_a_session_alone_adds_no_factor(self, acme, email, begins):
