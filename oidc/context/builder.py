@@ -131,7 +131,7 @@ def _organizations(principal: Principal) -> dict[str, Row]:
         rows = _CONSENTED.all(user_id=principal.user.pk, application_id=principal.application_id)
     else:
         rows = _MEMBERSHIPS.all(user_id=principal.user.pk)
-    is_satisfied = any(row[3] for row in rows) and principal.satisfies_organizations
+    is_satisfied = any(row[3] for row in rows) and principal.satisfies_organizations()
     organizations: dict[str, Row] = {}
     for pk, name, logo_url, is_mfa_required, is_admin, role in rows:
         organization = organizations.setdefault(

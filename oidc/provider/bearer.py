@@ -32,9 +32,9 @@ class ApplicationGone(InvalidBearer):
 class Principal:
     """The user and application of a valid access token.
 
-    ``userinfo_alg`` is empty if userinfo is not signed. Without ``with_names`` of ``authenticate``, the name
-    and type are empty and ``satisfies_organizations`` is false. ``is_strong``: the user signed in with two
-    factors. ``remembered_at`` is when the user signed in, if it was in a remembered browser.
+    ``userinfo_alg`` is empty if userinfo is not signed. ``is_strong``: the user signed in with two factors.
+    ``remembered_at`` is when the user signed in, if it was in a remembered browser. Without ``with_names`` of
+    ``authenticate``, the name and type are empty, and these two are false and None.
     ``has_old_profile`` is that of the user's consent to a third-party application.
     """
 
@@ -50,11 +50,14 @@ class Principal:
     is_strong: bool = False
     remembered_at: datetime | None = None
 
-    @property
     def satisfies_organizations(self) -> bool:
-        """Whether organizations that require two factors accept the sign-in: see ``target_demands``."""
-        is_remembered = self.remembered_at and remembered_rule.still_counts(self.user.pk, self.remembered_at)
-        return self.is_strong or bool(is_remembered)
+        """Return whether organizations that require two factors accept the sign-in: see ``target_demands``.
+
+        For a remembered browser this reads the policy of now.
+        """
+        if self.is_strong or self.remembered_at is None:
+            return self.is_strong
+        return remembered_rule.still_counts(self.user.pk, self.remembered_at)
 
     @property
     def scopes(self) -> tuple[str, ...]:

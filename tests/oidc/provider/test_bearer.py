@@ -97,7 +97,7 @@ def test_a_good_token_is_of_its_user_and_application(acme, monkeypatch, family, 
     assert (found.is_third_party, found.has_old_profile, found.userinfo_alg) == (False, False, "")
     names = ("Test application", "Traditional") if with_names else ("", "")
     assert (found.application_name, found.application_type) == names
-    assert found.satisfies_organizations is False
+    assert found.satisfies_organizations() is False
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_a_strong_sign_in_satisfies_organizations(acme, monkeypatch, family, fie
 
     found = token.authenticate(with_names=True)
     with acme.active():
-        assert found.satisfies_organizations is is_strong
-    assert token.authenticate().satisfies_organizations is False
+        assert found.satisfies_organizations() is is_strong
+    assert token.authenticate().satisfies_organizations() is False
 
 
 def test_a_text_that_no_key_signed_is_refused(token):

@@ -140,7 +140,7 @@ class TestLastWay:
         assert not is_linked(acme, dead)
         assert unlink(browser, works).status_code == 400
 
-    def test_attack_AS04_an_account_of_another_issuer_counts_as_a_way_in(self, acme, provider, linked, other):
+    def test_attack_AS04_an_account_of_a_connector_with_another_issuer(self, acme, provider, linked, other):
         """The issuer of the connector was changed since the account was linked."""
         config = {**openid.CLIENT, "endpoint": "https://github.example"}
         browser, dead = other("github", "https://github.com", config, enabled=True)
