@@ -13,14 +13,14 @@ _functions: Final[list[GetRule]] = []
 
 
 def register(get_rule: GetRule) -> None:
-    """Read the rule of the active tenant with a function: None if no browser is remembered."""
+    """Register the function that returns the active tenant's rule, or None if no browser is remembered."""
     _functions[:] = [get_rule]
 
 
 def still_counts(user_id: UUID, signed_in_at: datetime) -> bool:
     """Return whether a sign-in without the second factor still counts, by the tenant's rule of now.
 
-    It is not stored in which browser a user signed in. The sign-in counts as long as a browser of the user is
-    remembered that was so at the sign-in.
+    It is not stored in which browser a user signed in. The sign-in counts as long as any browser of the
+    user that was remembered at the sign-in still is.
     """
     return browsers.was_remembered(user_id, _functions[0](), at=signed_in_at)

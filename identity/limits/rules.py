@@ -110,7 +110,7 @@ CODES_FROM_ANYWHERE: Final = Limit("codes from anywhere", settings.LIMIT_IDENTIF
 # Codes of a second step, which only a person gets who has proven the first factor. Replaces
 # CODES_FROM_ANYWHERE, so that strangers cannot use it up.
 CODES_SECOND_STEP: Final = Limit("codes second step", settings.LIMIT_IDENTIFIER_CODES, _HOUR)
-# A browser in which this user signed in before. Replaces both.
+# A browser in which this user signed in before. Replaces CODES_FROM_ANYWHERE and CODES_SECOND_STEP.
 CODES_KNOWN_BROWSER: Final = Limit("codes known browser", settings.LIMIT_NETWORK_CODES, _HOUR)
 
 # Wrong codes from one network, for one identifier, and in the whole tenant. Only the first refuses;
@@ -123,8 +123,8 @@ TENANT_WRONG_CODES: Final = Limit("wrong codes of tenant", settings.LIMIT_TENANT
 
 # The whole tenant: a limit on the costs that an attacker with many numbers can cause.
 TEXT_MESSAGES: Final = Limit("text messages", settings.LIMIT_TENANT_TEXT_MESSAGES, _HOUR)
-# The same count for codes to strangers, and for notices. They leave the rest to known browsers and to second
-# steps.
+# The same counter with a lower limit: all other codes and notices leave the rest to second steps and to
+# browsers in which the user signed in before.
 TENANT_TEXT_CODES: Final = Limit(
     TEXT_MESSAGES.kind, max(1, settings.LIMIT_TENANT_TEXT_MESSAGES * 3 // 4), _HOUR
 )

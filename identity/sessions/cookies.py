@@ -66,7 +66,7 @@ def get_known_users(request: HttpRequest) -> KnownUsers:
     return known_users.parse(value) if value else NO_KNOWN_USERS
 
 
-def set_sign_in(  # noqa: PLR0913 - the parts of two cookies
+def set_sign_in(  # noqa: PLR0913 - the parts of three cookies
     request: HttpRequest,
     response: HttpResponseBase,
     user: User,

@@ -128,7 +128,8 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
 def _copy_level(session: Session, replaced: Session) -> None:
     """Copy the level and the second factor of the session that this session replaces."""
     session.level = replaced.level
-    # Without a password, the second factor may have been a code to the channel that is the first factor now.
+    # After a sign-in without the password, the earlier second factor may have been a code to the address that
+    # is the first factor now. So it confirms no change.
     session.second_factor_at = replaced.second_factor_at if "pwd" in session.amr else None
     session.amr = [*session.amr, *(name for name in replaced.amr if name not in {*session.amr, "pwd"})]
     session.remembered = False

@@ -28,8 +28,8 @@ def _get_times() -> dict[str, Any]:
         "auth_time": Least(Coalesce(moment("authenticated_at"), DatabaseNow()), DatabaseNow()),
         "last_used_at": DatabaseNow(),
         "expires_at": ExpressionWrapper(DatabaseNow() + duration("lasts"), DateTimeField()),
-        # A sign-out compares it with ``iat`` of ID tokens, which has the time of a node. That of a node whose
-        # clock is behind must not be earlier than this time.
+        # A sign-out compares it with ``iat`` of ID tokens, which has the time of a node. The ``iat`` of a
+        # node whose clock is behind must not be earlier than this column, so it has the earlier time.
         "updated_at": Least(moment("updated_at"), DatabaseNow()),
         "second_factor_at": Case(
             When(flag("has_factor"), then=DatabaseNow()), default=moment("second_factor_at")

@@ -62,7 +62,7 @@ def with_defaults(provider: Provider, config: dict[str, Any]) -> Config:
 
 
 def get_name(provider: Provider, config: Config) -> str:
-    """Return a provider's name on pages. Releases until 0.5.0 stored longer ones than 256 characters."""
+    """Return a provider's name on pages. 0.5.0 and earlier could store more than 256 characters."""
     return str(config.get("display_name") or provider.name)[: rules.LONGEST_NAME]
 
 

@@ -25,5 +25,5 @@ def _describe_passkeys(user: User) -> list[str]:
     if not user.factors & PASSKEY:
         return []
     made = Passkey.objects.filter(user=user).order_by("created_at", "pk").values_list("created_at", flat=True)
-    text = gettext("a passkey of %(date)s")
+    text = gettext("a passkey created on %(date)s")
     return [text % {"date": formats.date_format(time, "j M Y")} for time in made]

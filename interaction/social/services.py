@@ -160,7 +160,7 @@ def record_use(identity: SocialIdentity, profile: Profile, connector: Connector,
 def unlink(user: User, identity_id: UUID) -> None:
     """Unlink an account from a user, sign the user out everywhere, and notify the user.
 
-    Sessions and refresh tokens that began with the account end with it. Sessions do not store how they began.
+    All sessions and refresh tokens end, because sessions do not store with which account they began.
 
     Raises:
         Gone: the user has no such account.

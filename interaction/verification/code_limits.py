@@ -16,7 +16,7 @@ from interaction.verification.models import Purpose, VerificationCode
 def count(row: VerificationCode, device: str, *, refusal: Callable[[int], Exception]) -> None:
     """Count a code that is about to be sent.
 
-    ``device`` is set if the browser signed the user in before.
+    ``device`` is the browser's device id if the user signed in there before, else empty.
 
     Raises:
         Exception: what ``refusal`` returns for the seconds to wait: too many codes to the identifier.

@@ -88,8 +88,8 @@ _TEXTS: Final = {
 }
 
 _REMAINING: Final = gettext_lazy(
-    "These can still be used to sign in: %(remaining)s. If one of them isn't yours, remove it on your "
-    "account page: %(account)s"
+    "These can still be used to sign in: %(remaining)s. Go to your account page, %(account)s, and remove "
+    "what isn't yours."
 )
 
 

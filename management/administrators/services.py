@@ -99,8 +99,9 @@ def change(
 ) -> None:
     """Change an administrator. A new password, another role or another ``is_superuser`` ends earlier tokens.
 
-    If another administrator sets the password, the email is unproven, and all else ends that the old password
-    gave: see ``replaced_passwords``. Who no longer manages everything loses the invitations.
+    If another administrator sets the password, the email is unproven, and everything ends that the old
+    password gave: see ``replaced_passwords``. If the administrator no longer manages everything, the
+    invitations that the administrator sent are revoked.
 
     In ``fields``, ``current_password`` and ``current_code`` are those of ``by``, the administrator who makes
     the change. They are needed to set a password or to change what the administrator may do.

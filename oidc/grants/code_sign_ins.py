@@ -28,7 +28,7 @@ class CodeSignIn:
     amr: list[str]
     level: int
     remembered: bool
-    signed_in_at: datetime  # or later: when a code of this sign-in was issued
+    signed_in_at: datetime  # of a stored code: when it was issued, which is later
 
     @classmethod
     def of_session(cls, session: Session) -> Self:

@@ -94,7 +94,7 @@ class ConsentRequest:
         return rows
 
     def get_organization_words(self, api_target_id: UUID | None) -> tuple[str, ...]:
-        """Return the scopes of the organization's target. ``api_target_id`` is the row of the API."""
+        """Return the scopes of the organization's target. ``api_target_id`` is the id of the API's target."""
         if api_target_id is None:
             return self.organization_scopes
         return *self.organization_scopes, *scopes_at_apis.to_words(api_target_id, self.resource_scopes)

@@ -34,7 +34,7 @@ class Principal:
 
     ``userinfo_alg`` is empty if userinfo is not signed. ``is_strong``: the user signed in with two factors.
     ``remembered_at`` is when the user signed in, if it was in a remembered browser. Without ``with_names`` of
-    ``authenticate``, the name and type are empty, and these two are false and None.
+    ``authenticate``, the name and type are empty, ``is_strong`` is false and ``remembered_at`` None.
     ``has_old_profile`` is that of the user's consent to a third-party application.
     """
 

@@ -61,7 +61,8 @@ def unlink(session: Session, identity_id: str) -> tuple[str, int | None]:
     if pk is None:
         raise Gone
     with transaction.atomic():
-        # A new password or a sign-out everywhere waits, or is seen: ``renew`` must not revive the session.
+        # With the lock, a concurrent new password or sign-out everywhere waits or is visible here. Otherwise
+        # ``renew`` could revive a session that ended.
         list(User.objects.select_for_update().filter(pk=session.user_id).values_list("pk"))
         confirmation.check_still_signed_in(session)
         identities.unlink(session.user, pk)
