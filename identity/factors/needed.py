@@ -1,7 +1,8 @@
 """Whether a sign-in needs a second factor, and which: one pure function, tested by a table.
 
 The order of the rules: a first factor that reaches every demanded level satisfies all of them. Then come
-explicit demands of the request, the policies of person, tenant and organization, and risk.
+explicit demands of the request, a new link to an account elsewhere, the policies of person, tenant and
+organization, and risk.
 """
 
 from collections.abc import Iterable
@@ -124,7 +125,7 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     """Return what a sign-in needs besides what is proven.
 
     ``is_remembered``: the user has chosen to skip the second factor in this browser. This satisfies policies
-    and organizations, but neither a demanded level nor a risk.
+    and organizations, but neither a demanded level nor a risk, nor a new link to an account elsewhere.
     """
     if not policy.is_on:
         # Without second factors, only another sign-in can meet a demand, with a passkey alone.
@@ -136,6 +137,9 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
         return _find_reset_need(policy, person)
     usable = person.get_usable(policy, proven.channels)
     required = dict(demands.essential)
+    if proven.way == Way.LINKING and _has_set_up(usable):
+        # The account is a further way to sign in, for which the account page always asks for the factor, too.
+        required["person"] = Level.TWO
     if not is_remembered:
         if demands.for_strict_organization:
             required["organization"] = Level.TWO
@@ -148,6 +152,11 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
         return NOTHING
     wish = _find_need(policy, usable, proven, demands.wished, may_skip=True)
     return wish or _find_offer(policy, person, proven, usable)
+
+
+def _has_set_up(usable: list[FactorType]) -> bool:
+    """Return whether the user has set up one of the factors, and not only has addresses for codes."""
+    return any(factor not in _CHANNELS for factor in usable)
 
 
 def can_reach(policy: Policy, person: Person, proven: Proven, level: int) -> bool:
@@ -182,8 +191,8 @@ def _get_policy_reasons(
 def _is_waived(policy: Policy, proven: Proven, usable: list[FactorType]) -> bool:
     """Return whether no policy asks: in a session, or if the tenant leaves that to the social provider.
 
-    A user who has a second factor is asked once for it, before an account is linked by its email address: a
-    person who controls the mailbox may have created the account.
+    Before an account is linked by its email address, it leaves nothing to the provider for a user who has a
+    second factor: a person who controls the mailbox may have created the account.
     """
     if proven.way == Way.SESSION:
         return True

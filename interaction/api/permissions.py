@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from interaction.journeys import same_origin
+from identity.http import same_origin
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # imports this module by way of its settings

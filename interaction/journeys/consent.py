@@ -21,6 +21,12 @@ def is_asked(session: Session, pending: Pending) -> bool:
     return steps.next_step(pending.authorization, session, pending.row) is Step.CONSENT
 
 
+def may_deny(session: Session, pending: Pending) -> bool:
+    """Return whether the user may refuse what was shown: also if the sign-in has become too old to agree."""
+    step = steps.next_step(pending.authorization, session, pending.row)
+    return step is Step.CONSENT or (step is Step.SIGN_IN and pending.row.signed_in_at is not None)
+
+
 def record_shown(session: Session, pending: Pending) -> ConsentRequest:
     """Return what the application requests, and record that the page shows it to this user."""
     consent_request = needed_consent.build_request(session.user, pending.authorization)

@@ -23,6 +23,7 @@ _APPLICATION = settings.OAUTH2_PROVIDER_APPLICATION_MODEL
 class AuthorizationRequest(TenantModel):
     """A pending authorization request, bound to the browser that sent it."""
 
+    # Empty until a browser claims the request, which then came without cookies.
     browser = models.CharField(max_length=64)
     # The newest secret of a browser in which something was proven before: see
     # ``identity.sessions.proof_secrets``.

@@ -24,6 +24,7 @@ from oidc.grants.models import AuthorizationRequest
 _LIFETIME: Final = timedelta(hours=1)
 _TRIAL_LIFETIME: Final = timedelta(minutes=10)
 _MAX_PER_BROWSER: Final = 20
+NO_BROWSER: Final = ""  # of a request that no browser has claimed yet, which ``find`` never returns
 
 
 def _of_browser() -> QuerySet[AuthorizationRequest]:
@@ -82,6 +83,18 @@ def store(  # noqa: PLR0913 - the browser and the request
     limits.insert_by_address(rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED, _insert, request)
     if not is_new:
         _delete_excess(browser)
+
+
+def claim(request_id: UUID, *, browser: str, secret_hash: str | None) -> bool:
+    """Give a request that belongs to no browser to this one. Return false if there is none.
+
+    ``secret_hash`` is as for ``store``.
+    """
+    unclaimed = AuthorizationRequest.objects.filter(browser=NO_BROWSER, expires_at__gt=Now())
+    if not unclaimed.filter(pk=request_id).update(browser=browser, secret_hash=secret_hash):
+        return False
+    _delete_excess(browser)
+    return True
 
 
 def store_trial(

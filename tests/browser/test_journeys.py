@@ -206,6 +206,28 @@ class TestSignIn:
 
         assert subject(client, page.url) == str(user.pk)
 
+    def test_a_long_form_of_another_site_keeps_other_tabs_and_finds_the_session(self, acme, screens, site):
+        site.origin = site.origin.replace("127.0.0.1", "localhost")  # another site than ours
+        client, user = acme.application(redirect_uris=[site.callback]), acme.user()
+        sent, action = client.request(state="x" * 9_000), f"{acme.address}/oidc/authorize"
+        fields = "".join(f'<input name="{name}" value="{value}">' for name, value in sent.items())
+        site.pages["/start"] = f'<form method="post" action="{action}">{fields}<button>Go</button></form>'
+        page = screens.open()
+        start(page, client)
+        other = page.context.new_page()
+        other.goto(f"{site.origin}/start")
+
+        other.get_by_role("button").click()
+        other.wait_for_url("**/sign-in?**")
+        sign_in(page, user)
+        page.wait_for_url(f"{site.callback}?**")
+        other.goto(f"{site.origin}/start")
+        other.get_by_role("button").click()
+        other.wait_for_url(f"{site.callback}?**")
+
+        assert subject(client, page.url) == str(user.pk)
+        assert subject(client, other.url) == str(user.pk)
+
 
 class TestScripts:
     def test_the_password_can_be_looked_at_and_is_hidden_again(self, acme, screens):

@@ -69,13 +69,13 @@ def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if pending is None:
         return expired_sign_in(request)
     session = cookies.current_session(request)
+    choice = shared.get_choice(request, session)
+    if session and choice == "deny" and consenting.may_deny(session, pending):
+        return client_responses.send(request, consenting.deny(pending))
     if session is None or not consenting.is_asked(session, pending):
         return redirect(pending.resume_url)
-    choice = shared.get_choice(request, session)
     if choice == "allow" and consenting.is_current(session, pending, request.POST.get("shown", "")):
         return redirect(consenting.allow(session, pending))
-    if choice == "deny":
-        return client_responses.send(request, consenting.deny(pending))
     consent_request = consenting.record_shown(session, pending)
     return shared.render_page(
         request,

@@ -11,10 +11,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
 from identity.core.errors import ServiceError
+from identity.http import same_origin
 from identity.http.responses import handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
-from interaction.journeys import same_origin
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import visits
 from interaction.journeys.social import linking, trial

@@ -22,6 +22,9 @@ from oidc.provider.authorization.refusals import (
 from oidc.provider.authorization.request import Authorization
 from oidc.provider.errors import OAuthError
 
+# How long a sign-in for a request satisfies the request's demand for one: the time for the pages that follow.
+_SIGN_IN_LIFETIME: Final = timedelta(minutes=10)
+
 
 class Step(Enum):
     """The next step of a request. With ``prompt=none``, each of the pages is an error instead."""
@@ -112,7 +115,7 @@ def _get_interactive_step(
         authorization, session, signed_in=signed_in, is_pending=pending is not None
     ):
         return step
-    if not signed_in and _must_sign_in_again(session, authorization):
+    if not _has_just_signed_in(session, pending) and _must_sign_in_again(session, authorization):
         return Step.SIGN_IN
     if "select_account" in authorization.prompt and not (pending and pending.account_chosen_at):
         return Step.SELECT_ACCOUNT
@@ -194,6 +197,17 @@ def _get_step_for_hint(hint: str, session: Session, *, signed_in: bool, is_store
     if subject == str(session.user_id):
         return None
     return Step.OTHER_USER if signed_in else Step.SIGN_IN
+
+
+def _has_just_signed_in(session: Session, pending: AuthorizationRequest | None) -> bool:
+    """Return whether the user signed in for this request so recently that it demands no further sign-in.
+
+    After that time, another person may answer a page that was left open. ``max_age`` may be shorter, and does
+    not count meanwhile: no user could complete the pages within ``max_age=1``.
+    """
+    if pending is None or pending.signed_in_at is None:
+        return False
+    return session.time - pending.signed_in_at <= _SIGN_IN_LIFETIME
 
 
 def _must_sign_in_again(session: Session, authorization: Authorization) -> bool:

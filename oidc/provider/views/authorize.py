@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
 from database import ids
-from identity.http import languages
+from identity.http import languages, same_origin
 from identity.http.responses import expired_sign_in, handles_deletion, redirect
 from identity.organizations import memberships
 from identity.sessions import cookies
@@ -28,6 +28,7 @@ from oidc.provider.parameters import Parameters
 
 _MAX_QUERY: Final = 16_384  # characters
 _MAX_REQUEST_LINE: Final = 8_000  # characters that every server accepts (RFC 9112 section 3)
+_CLAIM: Final = "claim"  # in the query of a request that belongs to no browser yet
 _QUERY_CHARACTERS: Final = "!$%&'()*+,-./:;=?@_~"  # RFC 3986 section 3.4; a percent sign stays one
 
 _PAGES: Final = {
@@ -52,8 +53,7 @@ _errors: Final = page_errors(
 def authorize(request: HttpRequest) -> HttpResponse:
     """Respond to an authorization request with a code, a page for the user, or an error."""
     query = _get_query(request)
-    if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
-        # Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
+    if _hides_cookies(request):
         url = f"{reverse('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
         if len(url) < _MAX_REQUEST_LINE:
             return redirect(url)
@@ -76,7 +76,7 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Continue a pending request of this browser."""
     pending = requests.find(cookies.get_browser(request), request_id, proofs=cookies.get_proofs(request))
     if pending is None:
-        return expired_sign_in(request)
+        return _claim(request, request_id) if _CLAIM in request.GET else expired_sign_in(request)
     authorization = validate_stored(pending)
     if language := languages.find_supported(pending.language or authorization.ui_locales):
         translation.activate(language)
@@ -87,6 +87,14 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     if step in _PAGES:
         return redirect(_page_url(step, pending.pk))
     return _respond(request, authorization, session, step, pending)
+
+
+def _hides_cookies(request: HttpRequest) -> bool:
+    """Return whether the browser may have cookies that it did not send.
+
+    Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
+    """
+    return request.method == "POST" and not same_origin.is_same_origin(request)
 
 
 def _get_query(request: HttpRequest) -> str:
@@ -157,19 +165,39 @@ def _find_consent_id(authorization: Authorization, session: Session) -> UUID | N
 def _store_and_redirect(
     request: HttpRequest, authorization: Authorization, sent: Parameters, step: Step
 ) -> HttpResponse:
-    """Store the request until the user has seen the pages, and redirect to the first page."""
-    request_id = ids.new()
-    response = redirect(_page_url(step, request_id))
-    browser = cookies.get_browser(request)
+    """Store the request until the user has seen the pages, and redirect to the first page.
+
+    A POST of another site that is too long for a redirect to itself belongs to no browser yet. The redirect
+    is a GET, which has the cookies. A new cookie here would replace that of sign-ins in other tabs.
+    """
+    request_id, browser = ids.new(), cookies.get_browser(request)
+    if not browser and _hides_cookies(request):
+        response, owner = redirect(f"{_resume_url(request_id)}?{urlencode({_CLAIM: 1})}"), requests.NO_BROWSER
+    else:
+        response = redirect(_page_url(step, request_id))
+        owner = browser or cookies.new_browser(response)
     requests.store(
         request_id=request_id,
-        browser=browser or cookies.new_browser(response),
+        browser=owner,
         is_new=not browser,
         secret_hash=cookies.get_newest_proof(request),
         application=authorization.application,
         query=to_stored(sent),
     )
     return response
+
+
+def _claim(request: HttpRequest, request_id: UUID) -> HttpResponse:
+    """Give a request that came without cookies to this browser, and continue it."""
+    response = redirect(_resume_url(request_id))
+    browser = cookies.get_browser(request) or cookies.new_browser(response)
+    if not requests.claim(request_id, browser=browser, secret_hash=cookies.get_newest_proof(request)):
+        return expired_sign_in(request)
+    return response
+
+
+def _resume_url(request_id: UUID) -> str:
+    return reverse("oidc:resume", args=[request_id])
 
 
 def _page_url(step: Step, request_id: UUID) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from identity.sessions.models import Session
 from identity.users.models import User
+from interaction.experience import services as experience
 from interaction.social.models import SocialIdentity
 from tests.support import account, audit_log, codes, factors, social
 from tests.support.factors import NEXT, SEND, TOTP
@@ -39,13 +40,12 @@ def methods_of(browser):
 
 def without_two_step(acme, provider, user, email):
     """An authenticator for a user whose linked account alone is enough to sign in."""
-    app = factors.enrol(acme, user)
     with acme.active():
         User.objects.filter(pk=user.pk).update(two_step=False)
     social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
     with acme.active():
         Session.objects.all().delete()
-    return app
+    return factors.enrol(acme, user, two_step=False)
 
 
 def test_case_MT38_an_account_elsewhere_with_the_same_email_is_asked_for_the_factor(acme, provider):
@@ -88,6 +88,62 @@ def test_case_MT38_before_it_is_linked_also_where_the_provider_is_trusted(acme, 
     assert factors.has_session(second)
     assert audit_log.last(acme, "SignIn.FirstFactor").payload["way"] == "linking"
     assert len(audit_log.entries(acme, "SignIn.Social")) == 2
+
+
+@pytest.mark.parametrize("rule", ["ask", "skip"])
+def test_attack_AV36_an_account_is_linked_with_both_factors_while_two_step_sign_in_is_off(
+    acme, provider, user, email, rule
+):
+    """Later the owner switches it on, and the tenant leaves second factors to the provider."""
+    factors.switch_on(acme, "Totp", social=rule)
+    app = factors.enrol(acme, user, two_step=False)
+    thief, owner, later = acme.browser(), acme.browser(), acme.browser()
+
+    first = social.came(thief, provider, sub="somebody", email=email, email_verified=True)
+    with acme.active():
+        before = (Session.objects.count(), SocialIdentity.objects.count())
+        User.objects.filter(pk=user.pk).update(two_step=True)
+    factors.switch_on(acme, "Totp", social="skip")
+    again = social.came(thief, provider, sub="somebody", email=email, email_verified=True)
+    social.came(owner, provider, sub="somebody", email=email, email_verified=True)
+    proven = owner.post(TOTP, json={"code": app.code()})
+    linked = social.came(later, provider, sub="somebody", email=email, email_verified=True)
+
+    for answer in (first, again):
+        assert answer.headers["Location"].endswith("/sign-in/second-factor")
+        assert not factors.has_session(answer)
+    assert before == (0, 0)
+    assert factors.has_session(proven)
+    assert factors.has_session(linked)
+
+
+def test_attack_AV36_a_remembered_browser_links_no_account(acme, provider, user, email):
+    """A remembered browser spares its user the factor there. A linked account signs in everywhere."""
+    app = factors.enrol(acme, user)
+    with acme.active():
+        experience.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
+    browser = acme.browser()
+    factors.half(browser, user)
+    browser.post(TOTP, json={"code": app.code(), "remember": True})
+    remembered = browser.sign_in(user)
+
+    answer = social.came(browser, provider, sub="somebody", email=email, email_verified=True)
+
+    assert factors.has_session(remembered)
+    assert answer.headers["Location"].endswith("/sign-in/second-factor")
+    with acme.active():
+        assert not SocialIdentity.objects.exists()
+    assert factors.has_session(browser.post(TOTP, json={"code": app.code()}))
+
+
+def test_decision_M15_a_user_who_only_has_a_mailbox_is_not_asked_before_linking(acme, provider, user, email):
+    """The code would go to the mailbox that the account may come from."""
+    with acme.active():
+        User.objects.filter(pk=user.pk).update(two_step=False)
+
+    answer = social.came(acme.browser(), provider, sub="somebody", email=email, email_verified=True)
+
+    assert factors.has_session(answer)
 
 
 @pytest.mark.parametrize("has_account", [True, False])
