@@ -100,7 +100,7 @@ register_operations(
     Operation(
         "remove-factor", _("Remove second factor"),
         _("The user cannot prove it any longer, and gets an email. Backup codes go with the last other "
-        "factor."),
+        "factor. Removing a passkey ends every session and refresh token at once."),
         _remove, form_for=_build_form, is_possible=_has_factors, is_destructive=True,
         sentence=_("Remove second factor of {name}"), needs_proof=True,
     ),

@@ -13,7 +13,7 @@ from identity.core.errors import ServiceError
 from identity.factors import forgetting, remembered_grants
 from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey, RecoveryGrant
-from identity.users import row_locks
+from identity.users import row_locks, sign_out
 from identity.users.factor_bits import BACKUP_CODE
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -97,11 +97,27 @@ def rename(user: User, factor_id: UUID, name: str) -> None:
 def remove(user: User, factor_id: UUID) -> FactorType:
     """Remove one factor of a user. If only backup codes remain, remove them too: they are no factor alone.
 
+    A passkey is a way to sign in, so the user is signed out everywhere: what began with it ends. Sessions do
+    not store how they began.
+
     Raises:
         NoSuchFactor: the user has no factor with this id.
 
     """
     row_locks.lock(user)
+    removed = _remove(user, factor_id)
+    if removed is FactorType.WEBAUTHN:
+        sign_out.sign_out(user)
+    return removed
+
+
+def remove_passkeys(user: User) -> None:
+    """Remove all passkeys of a user whose row is locked and whose sessions end."""
+    for pk in Passkey.objects.filter(user=user).values_list("pk", flat=True):
+        _remove(user, pk)
+
+
+def _remove(user: User, factor_id: UUID) -> FactorType:
     user.refresh_from_db(fields=("factors",))
     found = next((factor for factor in get_factors(user) if factor.id == factor_id), None)
     if found is None:

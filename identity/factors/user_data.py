@@ -24,11 +24,6 @@ def _end_factors(user: User) -> None:
             model.objects.filter(user=user).delete()
 
 
-def _remove_passkeys(user: User) -> None:
-    for pk in Passkey.objects.filter(user=user).values_list("pk", flat=True):
-        services.remove(user, pk)
-
-
 def _end_browsers(user: User) -> None:
     KnownBrowser.objects.filter(user=user).delete()
 
@@ -46,7 +41,7 @@ USER_DATA: Final = [
         model="factors.Passkey",
         reason="the previous owner could sign in with it",
         end=_end_factors,
-        remove_ways=_remove_passkeys,
+        remove_ways=services.remove_passkeys,
         evidence=lambda: Exists(Passkey.objects.filter(user=OuterRef("pk"))),
     ),
     UserData(

@@ -19,9 +19,9 @@ from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
 from identity.operator_kit.timestamps import format_time
-from identity.sessions import services, sign_out
+from identity.sessions import services
 from identity.sessions.models import Session
-from identity.users import identifiers
+from identity.users import identifiers, sign_out
 from identity.users.models import User
 
 # The labels of columns, which ``get_label`` builds from their names.

@@ -8,9 +8,10 @@ from rest_framework.response import Response
 
 from identity.rest.etags import check_unversioned, expected_versions
 from identity.rest.viewsets import Row, TenantViewSet
-from identity.sessions import services, sign_out
+from identity.sessions import services
 from identity.sessions.models import Session
 from identity.sessions.serializers import SessionSerializer
+from identity.users import sign_out
 from identity.users.models import User
 from identity.users.viewsets import UserRows
 

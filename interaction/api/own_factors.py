@@ -70,10 +70,10 @@ class OwnFactors(_OwnView):
         return Response(UserFactorSerializer(own_factors.rename(self.session, factor_pk, name=name)).data)
 
     def destroy(self, request: Request, factor_pk: str, **_: Any) -> Response:
-        """Remove a factor. The user's other browsers are signed out."""
+        """Remove a factor. The user's other browsers are signed out and, with a passkey, all applications."""
         check_unversioned(request)
-        own_factors.remove(self.session, factor_pk)
-        return Response(None)
+        renewed = own_factors.remove(self.session, factor_pk)
+        return self.set_cookies(request, Response(None), renewed)
 
 
 class OwnFactorSettings(_OwnView):

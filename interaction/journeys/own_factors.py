@@ -94,18 +94,19 @@ def rename(session: Session, factor_id: str, *, name: str) -> dict[str, Any]:
     return find(session, factor_id)
 
 
-def remove(session: Session, factor_id: str) -> None:
-    """Remove a factor. The user's other browsers are signed out.
+def remove(session: Session, factor_id: str) -> Renewed:
+    """Remove a factor as ``factors.remove`` does, and return the renewed session.
 
     Raises:
         confirmation.ConfirmNeeded: the user has to confirm the identity.
         NoSuchFactor: the user has no factor with this id.
         FactorRequired: a policy demands a second factor, and this is the last one.
         NoWayIn: the user could not sign in any more.
+        confirmation.SignInAgain: the session ended meanwhile.
 
     """
     confirmation.check_confirmed(session)
-    factors.remove(session, factor_id, password="")
+    return factors.remove(session, factor_id, password="")[1]
 
 
 def switch_two_step(session: Session, *, is_on: bool | None, expected: frozenset[int] | None) -> None:

@@ -16,8 +16,7 @@ from identity.users.sign_in_ways import Way
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
-from interaction.social import services as social
-from interaction.social.offers import get_offers
+from interaction.social import usable_accounts
 from interaction.verification.models import Purpose
 
 _WITH_PASSWORD: Final = {
@@ -73,11 +72,8 @@ def _codes(user: User, experience: SignInExperience) -> Iterator[Way]:
 
 
 def _linked_accounts(user: User) -> Iterator[Way]:
-    linked = social.find_by_user(user)
-    offers = get_offers() if linked else []
-    for identity in linked:
-        works = any(offer.has_accounts_of(identity.provider) for offer in offers)
-        problem = "" if works else gettext("The provider has no enabled connector.")
+    for identity, can_sign_in in usable_accounts.find_by_user(user):
+        problem = "" if can_sign_in else gettext("The provider has no enabled connector.")
         yield Way(identity.provider_name, problem, connector_id=identity.connector_id)
 
 

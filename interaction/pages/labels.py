@@ -110,12 +110,15 @@ def describe_target(target: TargetDescription) -> dict[str, object]:
     return {
         "name": target.name,
         "indicator": target.indicator,
-        "scopes": [
-            {"title": description or name, "name": name if description else ""}
-            for name, description in target.scopes
-        ],
-        "apis": [{"name": name, "scopes": scopes} for name, scopes in target.apis],
+        "scopes": _describe_permissions(target.scopes),
+        "apis": [{"name": name, "scopes": _describe_permissions(scopes)} for name, scopes in target.apis],
     }
+
+
+def _describe_permissions(scopes: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [
+        {"title": description or name, "name": name if description else ""} for name, description in scopes
+    ]
 
 
 def sort_identity_scopes(scopes: set[str]) -> list[str]:

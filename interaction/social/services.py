@@ -12,9 +12,8 @@ from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.core.records import Gone
-from identity.sessions import sign_out
 from identity.sessions.models import Session
-from identity.users import sign_in_ways
+from identity.users import sign_in_ways, sign_out
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.connectors.models import Connector

@@ -63,6 +63,7 @@ def _reset(submission: Submission) -> str:
 
 
 def _unlink(submission: Submission) -> str:
+    _check_proof(submission)
     services.unlink(submission.row, by=submission.by)
     return gettext("The account of the provider is unlinked.")
 
@@ -126,7 +127,7 @@ class AdministratorAdmin(Pages):
         Operation(
             "unlink", _("Unlink single sign-on"),
             _("The administrator can no longer sign in by the provider. Sessions that it started end."),
-            _unlink, is_possible=_is_linked, is_destructive=True,
+            _unlink, form=ProofForm, is_possible=_is_linked, is_destructive=True,
         ),
         Operation(
             "delete", _("Delete administrator"),

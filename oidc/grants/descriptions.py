@@ -14,13 +14,14 @@ from oidc.grants.models import ConsentTarget
 class TargetDescription:
     """The name of an API or organization, and scopes with descriptions; only an API has an ``indicator``.
 
-    ``apis`` are the names of the APIs that the application may use in an organization, with the scopes.
+    ``apis`` are the names of the APIs that the application may use in an organization, with the scopes there
+    and their descriptions.
     """
 
     name: str
     indicator: str
     scopes: list[tuple[str, str]]
-    apis: list[tuple[str, list[str]]] = field(default_factory=list)
+    apis: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list)
 
 
 def describe(targets: Iterable[ConsentTarget]) -> dict[UUID, TargetDescription]:
@@ -63,7 +64,7 @@ def _describe_organizations(
             "",
             [(name, texts.get(name, "")) for name in scopes_at_apis.get_permissions(row.scopes)],
             [
-                (api.name, sorted(found))
+                (api.name, [(name, dict(api.scopes).get(name, "")) for name in sorted(found)])
                 for api_target_id, api in apis.items()
                 if (found := scopes_at_apis.find_names(row.scopes, api_target_id)) is not None
             ],

@@ -181,7 +181,8 @@ def test_decision_M23_a_removed_passkey_leaves_the_device(page, tenant, user):
     assert len(authenticator.credentials()) == 1
 
     page.get_by_role("button", name="Remove Phone").click()
-    expect(page.get_by_text("Removed. Your other devices are signed out.")).to_be_visible()
+    done = "Removed. All other devices and applications are signed out."
+    expect(page.get_by_text(done)).to_be_visible()
     page.wait_for_timeout(500)
 
     assert authenticator.credentials() == []

@@ -261,11 +261,11 @@ class Consents(RuleBasedStateMachine):
             shown = {word for word in NAMES if f"<span>{word}</span>" in part}
             (accepted.apis if name == asked.api else accepted.organizations)[name] |= shown
         if asked.api and asked.club:
-            lines = self._find_part(page, asked.club).split("<li>")
-            for line in lines[1:]:
-                if f">{asked.api}<" in line:
-                    words = {word for word in NAMES if f"<bdi>{word}</bdi>" in line}
-                    accepted.pairs[asked.api, asked.club] |= words
+            _, _, after = self._find_part(page, asked.club).partition(f">{asked.api}<")
+            if after:
+                listed = after.partition("</ul>")[0]
+                words = {word for word in NAMES if f"<bdi>{word}</bdi>" in listed}
+                accepted.pairs[asked.api, asked.club] |= words
 
     def _find_part(self, page: str, name: str) -> str:
         """The part of a page that is about an API or an organization."""

@@ -155,7 +155,10 @@ def _applications(user: User) -> list[Data]:
                     "id": str(target.organization_id),
                     "name": described[target.pk].name,
                     "scopes": [name for name, _ in described[target.pk].scopes],
-                    "apis": [{"name": name, "scopes": names} for name, names in described[target.pk].apis],
+                    "apis": [
+                        {"name": name, "scopes": [scope for scope, _ in scopes_there]}
+                        for name, scopes_there in described[target.pk].apis
+                    ],
                 }
                 for target in connection.targets
                 if target.organization_id and target.pk in described

@@ -15,7 +15,7 @@ from identity.factors.policy import Policy
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
-from identity.users import sign_in_ways
+from identity.users import row_locks, sign_in_ways
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
@@ -146,11 +146,13 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
     return renewed
 
 
-def remove(session: Session, factor_id: str, *, password: str) -> None:
-    """Remove a factor. The user's other browsers are signed out.
+def remove(session: Session, factor_id: str, *, password: str) -> tuple[FactorType, Renewed]:
+    """Remove a factor. The user's other browsers are signed out and, with a passkey, all applications.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
+        confirmation.SignInAgain: the user has no password and the sign-in is too old, or the session ended
+            meanwhile.
         confirmation.ConfirmNeeded: the user proved the second factor too long ago.
         NoSuchFactor: the user has no factor with this id.
         FactorRequired: a policy demands a second factor, and this is the last one.
@@ -161,14 +163,17 @@ def remove(session: Session, factor_id: str, *, password: str) -> None:
     pk = parse_id(factor_id)
     policy = experiences.current().factor_policy
     with transaction.atomic():
+        row_locks.lock(session.user)
+        confirmation.check_still_signed_in(session)  # before a passkey ends all sessions
         removed = services.remove(session.user, pk)
         if removed is FactorType.WEBAUTHN and not sign_in_ways.has_way_in(session.user):
             raise NoWayIn
         is_last = not _get_usable(session.user, policy)
         if is_last and demands.is_factor_required(session.user, policy):
             raise FactorRequired
-        confirmation.check_still_signed_in(session)
-        sessions.end_others(session)
+        if removed is not FactorType.WEBAUTHN:
+            sessions.end_others(session)
+        return removed, confirming.renew(session)
 
 
 def parse_id(factor_id: str) -> UUID:

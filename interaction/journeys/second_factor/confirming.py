@@ -105,6 +105,16 @@ def confirm_password(session: Session, password: str) -> Renewed:
     return _renew(session, confirmations.record_password(session))
 
 
+def renew(session: Session) -> Renewed:
+    """Let a session continue after its user was signed out everywhere, in the transaction that did it.
+
+    Raises:
+        confirmation.SignInAgain: the session has ended.
+
+    """
+    return _renew(session, confirmations.renew(session))
+
+
 def _renew(session: Session, token: str | None) -> Renewed:
     if token is None:
         raise confirmation.SignInAgain

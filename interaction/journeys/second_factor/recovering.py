@@ -15,7 +15,7 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import checking, starting
 from interaction.journeys.second_factor.checking import RECOVERY_CODE, CheckedCode
 from interaction.journeys.second_factor.sign_ins import Outcome, Proofs, SignIn, Visit
-from interaction.social.models import SocialIdentity
+from interaction.social import usable_accounts
 
 
 def is_possible(experience: SignInExperience) -> bool:
@@ -24,15 +24,15 @@ def is_possible(experience: SignInExperience) -> bool:
 
 
 def has_other_way(user: User) -> bool:
-    """Return whether a user has a password, an address or a linked account as the first factor."""
-    return _has_password_or_address(user) or SocialIdentity.objects.filter(user=user).exists()
+    """Return whether a user has a password, an address, or a linked account that can sign in."""
+    return _has_password_or_address(user) or usable_accounts.has_any(user)
 
 
 def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
     """Use a recovery code as the first factor. The user then has to set up a new factor.
 
-    Only users without a password, an address and a linked account can do this. Others prove their first
-    factor before they use the code: see ``verifying.redeem_recovery_code``. Wrong codes lock no user, because
+    Only users for whom ``has_other_way`` is false can do this. Others prove their first factor before they
+    use the code: see ``verifying.redeem_recovery_code``. Wrong codes lock no user, because
     every client can send them. A code has 80 bits, so it cannot be guessed.
 
     Raises:

@@ -10,7 +10,17 @@ from identity.factors.models import Authenticator, Passkey, RecoveryGrant
 from identity.sessions.models import Session
 from interaction.experience import services as experience
 from interaction.social.models import SocialIdentity
-from tests.support import account, audit_log, codes, factors, management, operators, passkeys
+from tests.support import (
+    account,
+    audit_log,
+    codes,
+    factors,
+    management,
+    openid,
+    operators,
+    passkeys,
+    social,
+)
 from tests.support.cast import query_of
 from tests.support.factors import (
     NEXT,
@@ -55,6 +65,19 @@ def issue(admin, user):
 def recover(browser, user, code, **fields):
     identifier = user if isinstance(user, str) else user.username
     return browser.post(RECOVER, json={"identifier": identifier, "code": code} | fields)
+
+
+def link(world, user):
+    """Link an account at GitHub to a user."""
+    with world.active():
+        SocialIdentity.objects.create(
+            user=user,
+            provider="https://github.com",
+            subject="1",
+            connector_id="github",
+            provider_name="GitHub",
+            last_used_at=timezone.now(),
+        )
 
 
 def set_up(browser, **fields):
@@ -218,15 +241,8 @@ class TestRefusals:
             address = codes.new_email() if other == "email" else codes.new_phone()
             account.change(acme, user, **{other: address, f"{other}_key": address})
         if other == "linked":
-            with acme.active():
-                SocialIdentity.objects.create(
-                    user=user,
-                    provider="https://github.com",
-                    subject="1",
-                    connector_id="github",
-                    provider_name="GitHub",
-                    last_used_at=timezone.now(),
-                )
+            social.connect(acme, openid.CLIENT, "github")
+            link(acme, user)
         enrol(acme, user)
         code = issue(admin, user)
 
@@ -239,6 +255,20 @@ class TestRefusals:
             browser = acme.browser()
             half(browser, user)
             assert browser.post(RECOVER, json={"code": code}).status_code == 200
+
+    @pytest.mark.parametrize("connector", ["deleted", "disabled", "leads elsewhere"])
+    def test_decision_M46_an_account_that_cannot_sign_in_is_no_first_factor(
+        self, acme, admin, user, connector
+    ):
+        if connector == "disabled":
+            social.connect(acme, openid.CLIENT, "github", enabled=False)
+        elif connector == "leads elsewhere":
+            social.connect(acme, openid.CLIENT | {"endpoint": "https://github.example"}, "github")
+        link(acme, user)
+
+        answer = recover(acme.browser(), user, issue(admin, user))
+
+        assert result_of(answer)["next"]["step"] == "set_up"
 
     def test_a_suspended_user_is_told_after_the_right_code_only_and_keeps_it(self, acme, admin, user):
         code = issue(admin, user)
@@ -320,9 +350,12 @@ class TestThePage:
 
 class TestOperatorsSite:
     def test_a_code_can_be_made_for_somebody_without_any_way_in(self, acme):
-        lost, other = acme.user(), acme.user()
+        lost, linked, other = acme.user(), acme.user(), acme.user()
         account.change(acme, lost, password="")
+        account.change(acme, linked, password="")
+        link(acme, linked)
         operator = operators.at(acme)
 
         assert "recovery-code" in operator.get(f"/admin/users/user/{lost.pk}/change/").text
+        assert "recovery-code" in operator.get(f"/admin/users/user/{linked.pk}/change/").text
         assert "recovery-code" not in operator.get(f"/admin/users/user/{other.pk}/change/").text

@@ -6,7 +6,7 @@ import pytest
 
 from identity.organizations.models import OrganizationPermission
 from identity.resources.models import Scope
-from oidc.grants import descriptions
+from oidc.grants import descriptions, scopes_at_apis
 from oidc.grants.models import ConsentTarget
 from tests.support.grant_rows import new_api, new_organization
 
@@ -34,6 +34,20 @@ def test_each_target_has_its_own_name_and_descriptions(acme):
         ("Calendar", "https://calendar.example", [("read", "Dates")]),
         ("Hospital", "", [("act", ""), ("see", "See patients")]),
     ]
+
+
+def test_an_api_in_an_organization_has_the_scopes_there_with_descriptions(acme):
+    with acme.active():
+        payroll, hospital = new_api(), new_organization()
+        Scope.objects.create(resource=payroll, name="read", description="See salaries")
+        at_api = target(("read", "write", "delete"), resource_id=payroll.pk)
+        words = scopes_at_apis.to_words(at_api.pk, ("write", "read"))
+        row = target(("see", *words), organization_id=hospital.pk)
+
+        found = descriptions.describe([at_api, row])[row.pk]
+
+    assert found.scopes == [("see", "")]
+    assert found.apis == [("Payroll", [("read", "See salaries"), ("write", "")])]
 
 
 def test_a_target_that_was_just_deleted_is_omitted(acme):

@@ -7,7 +7,7 @@ from django.db import connection
 
 from management.administrators import invitations
 from management.administrators import services as administrators
-from management.administrators.models import Administrator, Invitation
+from management.administrators.models import Administrator, Invitation, ProviderAccount
 from tests.management.administrators.test_single_sign_on import default_tenant
 from tests.management.test_two_step import set_up
 from tests.security.attacks.test_console_demotion import caller, is_ended, sent_meanwhile
@@ -143,6 +143,24 @@ class TestOnTheSite:
 
         assert answer.status_code == 403
         assert Invitation.objects.get(pk=invitation.pk).invited_by_id == by.pk
+
+
+def test_attack_AP22_a_session_alone_unlinks_no_single_sign_on(acme, limited):
+    operator = operators.at(acme)
+    _, recovery_codes = set_up(operator)
+    account = ProviderAccount.objects.create(
+        administrator=limited, issuer="https://sso.example", subject=secrets.token_hex(5)
+    )
+    path = f"/admin/administrators/administrator/{limited.pk}/do/unlink/"
+
+    answers = [operator.submit(path), operator.submit(path, **PROOF)]
+    is_linked = ProviderAccount.objects.filter(pk=account.pk).exists()
+    done = operator.submit(path, **PROOF, current_code=recovery_codes[0])
+
+    assert [answer.status_code for answer in answers] == [400, 403]
+    assert is_linked
+    assert done.status_code == 303
+    assert not ProviderAccount.objects.filter(pk=account.pk).exists()
 
 
 def test_attack_AP22_a_session_alone_deletes_no_administrator(acme, limited):

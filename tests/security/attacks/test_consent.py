@@ -77,7 +77,7 @@ class TestAnotherTarget:
         assert (stolen.status_code, stolen.json()["error"]) == (400, "invalid_request")
         assert without_page["error"] == "consent_required"
         assert "delete" in honest["scope"].split()
-        assert "<bdi>delete</bdi>" in page.text.split("Chess Club")[1]
+        assert "<bdi>Delete orders</bdi>" in page.text.split("Chess Club")[1]
 
     def test_attack_AV31_an_api_that_was_taken_back_comes_back_without_the_organization(self, estate, client):
         orders, club = estate.api("Orders", {"delete": ""}), estate.organization("Chess Club", {})

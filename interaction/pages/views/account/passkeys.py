@@ -5,11 +5,11 @@ from django.urls import reverse
 
 from identity.http.responses import redirect
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation, factors
+from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import own
 from interaction.pages import passkey_part
 from interaction.pages.account_forms import FactorsForm
-from interaction.pages.views.account import shared
+from interaction.pages.views.account import removal, shared
 
 
 @shared.confirmed_page
@@ -20,13 +20,9 @@ def passkeys(request: HttpRequest, session: Session) -> HttpResponse:
         return redirect(reverse("pages:account"))
     form = FactorsForm(session, shared.form_data(request))
     if request.method == "POST":
-
-        def remove() -> str:
-            factors.remove(session, request.POST.get("remove", ""), password=form.entered_password)
-            return "removed"
-
-        if done := shared.attempt(form, remove):
-            return shared.redirect_done("pages:account-passkeys", done)
+        response = removal.remove(request, session, form, back="pages:account-passkeys")
+        if response is not None:
+            return response
     part = passkey_part.for_set_up(signs_in=overview.signs_in, is_factor=overview.is_factor)
     return shared.render_page(
         request,

@@ -10,7 +10,7 @@ from interaction.journeys.account import confirmation, factor_names, factors
 from interaction.journeys.second_factor import browser_cookies
 from interaction.pages import error_messages
 from interaction.pages.account_forms import AuthenticatorForm, FactorNameForm, FactorsForm
-from interaction.pages.views.account import shared
+from interaction.pages.views.account import removal, shared
 
 
 @shared.account_page
@@ -25,16 +25,16 @@ def security(request: HttpRequest, session: Session) -> HttpResponse:
 
 def _change(request: HttpRequest, session: Session) -> HttpResponse:
     form = FactorsForm(session, request.POST)
+    if "remove" in request.POST:
+        response = removal.remove(request, session, form, back="pages:account-security")
+        return response or _overview(request, session, form)
 
-    def change() -> str:
-        if "remove" in request.POST:
-            factors.remove(session, request.POST["remove"], password=form.entered_password)
-            return "removed"
+    def switch() -> str:
         is_on = request.POST.get("two_step") == "on"
         factors.switch_two_step(session, is_on=is_on, password=form.entered_password)
         return "on" if is_on else "off"
 
-    done = shared.attempt(form, change)
+    done = shared.attempt(form, switch)
     if done is None:
         return _overview(request, session, form)
     return shared.redirect_done("pages:account-security", done)
