@@ -8,7 +8,6 @@ from django.db import connection
 from management.administrators import invitations
 from management.administrators import services as administrators
 from management.administrators.models import Administrator, Invitation
-from tests.management.administrators.test_single_sign_on import default_tenant
 from tests.management.test_two_step import set_up
 from tests.security.attacks.test_console_demotion import caller, is_ended, sent_meanwhile
 from tests.support import operators
@@ -16,7 +15,7 @@ from tests.support.cast import PASSWORD
 from tests.support.operators import administrator, text_of
 from tests.support.threads import at_once
 
-__all__ = ["default_tenant"]  # a fixture
+pytestmark = pytest.mark.usefixtures("default_tenant")
 PROOF = {"current_password": PASSWORD}
 only_postgres = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
