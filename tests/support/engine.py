@@ -50,7 +50,7 @@ ONCE = {
         "browser/test_remembered_browsers.py",
         "browser/test_sign_in_trial.py",
         "browser/test_strength_meter.py",
-        "config/test_environment.py",
+        "config/environment/",
         "config/test_mail.py",
         "config/test_relying_party_id.py",
         "docs/",
@@ -226,7 +226,7 @@ ONCE = {
         "oidc/test_session_context.py",
         "oidc/test_token_steps.py",
         "oidc/test_validator.py",
-        "operations/test_doctor.py",
+        "operations/doctor/",
         "operations/test_health.py",
         "operations/test_metrics.py",
         "operations/test_shared_cache.py",
@@ -262,7 +262,7 @@ ONCE = {
 
 # What looks at the rows of all tenants takes longer with every test that ran before it.
 _FIRST = (
-    "operations/test_doctor.py",
+    "operations/doctor/",
     "operations/test_rotate_keys.py",
 )
 
@@ -271,7 +271,7 @@ _SERVERS = {"address", "chromium", "postgres"}  # fixtures
 _SLOW = (
     "bench/",
     "browser/",
-    "config/test_environment.py",
+    "config/environment/",
     "conformance/",
     "identity/test_argon2_engines.py",
     "identity/test_hashing_process.py",
