@@ -13,6 +13,7 @@ from django.db import connections
 from httpx._transports import default as transports
 from playwright.sync_api import Browser
 
+from identity.core import tenancy
 from identity.users import passwords
 from tests.support import both_ways, budgets, cast, comparison, openid, second, server
 from tests.support import chromium as installed
@@ -94,6 +95,13 @@ def acme(address: str) -> cast.World:
 def rival(address: str) -> cast.World:
     """Another tenant, whose ids and tokens must be worth nothing in the first."""
     return cast.new_world("Rival")
+
+
+@pytest.fixture
+def default_tenant() -> Iterator[None]:
+    """What the test calls, it calls inside the default tenant, where administrators are recorded."""
+    with tenancy.using(tenancy.DEFAULT):
+        yield
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from threading import Event
 import pytest
 
 from identity.users import argon2_avx2, argon2_functions, hashing_process, passwords
-from tests.operations.test_doctor import examined
 from tests.support import packages
 from tests.support.cast import PASSWORD
+from tests.support.doctor import examined
 
 WHEEL = Path(str(find_spec("_argon2_cffi_bindings").origin)).parent  # type: ignore[union-attr]
 FOLDER, CPUINFO = argon2_avx2.FOLDER, argon2_avx2._CPUINFO

@@ -12,7 +12,9 @@ import pytest
 
 from tests.support import cast, management
 from tests.support.management import Caller, connection, result_of
-from tests.support.surface import Estate, Route, changed, rows_of
+from tests.support.management_routes import Route
+from tests.support.surface import Estate
+from tests.support.tenant_rows import changed, rows_of
 from tests.support.token_kinds import (
     CHALLENGE,
     GROUPS,

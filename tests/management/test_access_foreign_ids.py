@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 
 from database import ids
-from tests.support import cast, surface
+from tests.support import cast
 from tests.support.management import Caller, result_of
-from tests.support.surface import Estate, Route, changed, rows_of
+from tests.support.management_routes import Route, writes
+from tests.support.names import new_name
+from tests.support.surface import Estate
+from tests.support.tenant_rows import changed, rows_of
 from tests.support.token_kinds import (
     GROUPS,
     Place,
@@ -70,7 +73,7 @@ class TestAnIdThatIsNotOfThisTenant:
 
     def test_case_G02_a_search_finds_nothing_of_another_tenant(self, places):
         place = places["management"]
-        name = surface.new_name("find-me")
+        name = new_name("find-me")
         made = {
             "/users": {"username": name, "password": "sesame"},
             "/roles": {"name": name, "type": "User"},
@@ -138,7 +141,7 @@ class TestAnIdThatIsNotOfThisTenant:
 
     def test_case_G03_to_G05_in_a_body_is_refused_and_changes_nothing(self, places):
         place = places["management"]
-        lists = [route for route in surface.writes() if route.group != "root" and id_list(place, route)]
+        lists = [route for route in writes() if route.group != "root" and id_list(place, route)]
         assert len(lists) >= 11
         robot = Caller(place.world, manager_token(place))
         for route in lists:
@@ -157,7 +160,7 @@ class TestAnIdThatIsNotOfThisTenant:
 
     def test_decision_H4_twice_in_a_body_counts_once(self, places):
         place = places["management"]
-        for route in surface.writes():
+        for route in writes():
             if route.group != "management" or not (name := id_list(place, route)):
                 continue
             own = place.estate.body(route)[name]
@@ -173,7 +176,7 @@ class TestAnIdThatIsNotOfThisTenant:
 def is_list(route: Route) -> bool:
     """Whether a route answers with a page."""
     return not route.path.rpartition("/")[2].startswith(":") and (
-        f"POST {route.path}" in {str(other) for other in surface.writes()} or route.path == "/logs"
+        f"POST {route.path}" in {str(other) for other in writes()} or route.path == "/logs"
     )
 
 
@@ -183,7 +186,7 @@ def ids_in(page: Any) -> list[str]:
 
 def furnish(estate: Estate, route: Route) -> None:
     """Make one thing more for a list, by its own POST; the log needs none."""
-    for write in surface.writes():
+    for write in writes():
         if (write.method, write.path) == ("POST", route.path):
             result_of(estate.admin.post(write.filled(estate.ids(write)), **estate.body(write)))
 

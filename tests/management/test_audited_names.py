@@ -9,7 +9,9 @@ import pytest
 from audit.models import Entry
 from tests.support import cast
 from tests.support.management import result_of
-from tests.support.surface import Estate, Route, all_routes, new_name
+from tests.support.management_routes import Route, all_routes
+from tests.support.names import new_name
+from tests.support.surface import Estate
 
 # Bodies with fields that those of ``surface`` leave out, because columns follow from them.
 FURTHER: Final[dict[str, dict[str, Any]]] = {

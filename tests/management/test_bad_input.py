@@ -1,6 +1,6 @@
 """What no write takes, tried on every write that takes a body (decisions H2, H3, H4, H10).
 
-The writes are those of the URL map, and what is good there is in ``tests/support/surface.py``.
+The writes are those of the URL map, and what is good there is in ``tests/support/management_bodies.py``.
 One thing in a good body is made bad at a time, so that it alone can be the reason. Whatever is
 refused leaves every row as it was.
 """
@@ -23,7 +23,9 @@ from identity.tenants.models import Tenant
 from management.administrators.models import Administrator
 from tests.support import cast, management
 from tests.support.cast import World
-from tests.support.surface import Estate, Route, changed, rows_of, writes
+from tests.support.management_routes import Route, writes
+from tests.support.surface import Estate
+from tests.support.tenant_rows import changed, rows_of
 from tests.support.threads import at_once
 
 THOROUGH: Final = bool(os.environ.get("GATEHOUSE_THOROUGH"))

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.admin import site
 
 from tests.management.test_openapi import document  # noqa: F401 - the fixture
-from tests.support.surface import Route, all_routes
+from tests.support.management_routes import Route, all_routes
 
 USER, SESSION, ROLE = "users.user", "identity_sessions.session", "roles.role"
 RESOURCE, SCOPE = "resources.resource", "resources.scope"

@@ -14,7 +14,7 @@ from tests.support import management
 from tests.support.cast import PASSWORD
 from tests.support.independent import bearer
 from tests.support.management import Caller, refusal_of, result_of
-from tests.support.surface import new_name
+from tests.support.names import new_name
 
 UNKNOWN: Final = "01900000-0000-7000-8000-000000000000"
 TYPES: Final = ["Traditional", "SPA", "Native", "MachineToMachine"]

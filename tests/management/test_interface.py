@@ -20,7 +20,8 @@ from tests.support import cast, management
 from tests.support.crowd import path_of
 from tests.support.independent import bearer
 from tests.support.management import Caller, refusal_of, result_of
-from tests.support.surface import Estate, Route, all_routes
+from tests.support.management_routes import Route, all_routes
+from tests.support.surface import Estate
 
 UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

@@ -9,10 +9,13 @@ import pytest
 from django.conf import settings
 
 from management.administrators.models import Administrator
-from tests.support import cast, management, surface
+from tests.support import cast, management
 from tests.support.cast import World
 from tests.support.management import Caller, refusal_of, result_of
-from tests.support.surface import Estate, all_routes, changed, rows_of
+from tests.support.management_routes import Route, all_routes, writes
+from tests.support.names import new_name, new_phone
+from tests.support.surface import Estate
+from tests.support.tenant_rows import changed, rows_of
 from tests.support.threads import rounds
 
 ROUNDS = rounds(8)
@@ -31,12 +34,12 @@ def at_once(calls: Sequence[Callable[[], httpx.Response]]) -> list[httpx.Respons
 
 
 def new_user(admin: Caller, **fields: str) -> str:
-    made = admin.created("/users", username=surface.new_name("u"), password="sesame", **fields)
+    made = admin.created("/users", username=new_name("u"), password="sesame", **fields)
     return str(made["id"])
 
 
 def new_resource(admin: Caller, **fields: bool) -> str:
-    indicator = f"https://{surface.new_name('api')}.example"
+    indicator = f"https://{new_name('api')}.example"
     return str(admin.created("/resources", name="API", indicator=indicator, **fields)["id"])
 
 
@@ -61,7 +64,7 @@ def only_superuser(address: str) -> Iterator[int]:
     others.update(is_superuser=False)
 
 
-def guarded_routes(group: str) -> list[surface.Route]:
+def guarded_routes(group: str) -> list[Route]:
     changes = [r for r in all_routes() if r.method in {"PATCH", "PUT", "DELETE"}]
     return [r for r in changes if r.group == group]
 
@@ -101,7 +104,7 @@ class TestTheTagOfAnAnswer:
         for change in (
             lambda: admin.post(f"{path}/users", user_ids=[user]),
             lambda: admin.delete(f"{path}/users/{user}"),
-            lambda: manager.post(f"/m2m{path}/members", phone=surface.new_phone()),
+            lambda: manager.post(f"/m2m{path}/members", phone=new_phone()),
         ):
             result_of(change())
             tags.append(admin.get(path).headers["ETag"])
@@ -230,7 +233,7 @@ class TestTwoAtOnce:
     def test_who_change_different_fields_of_a_user_both_have_their_way(self, estate, admin):
         path = f"/users/{estate['users']}"
         for turn in range(10):
-            email, name = f"{surface.new_name()}@example.com", f"Name {turn}"
+            email, name = f"{new_name()}@example.com", f"Name {turn}"
 
             answers = at_once(
                 [lambda e=email: admin.patch(path, email=e), lambda n=name: admin.patch(path, name=n)]
@@ -264,7 +267,7 @@ class TestTwoAtOnce:
         "path", ["/users", "/roles", "/resources", "/organization-roles", "/organization-permissions"]
     )
     def test_who_create_one_name_one_wins_and_the_other_is_told_why(self, estate, admin, path):
-        route = next(r for r in surface.writes() if (r.method, r.path) == ("POST", path))
+        route = next(r for r in writes() if (r.method, r.path) == ("POST", path))
         body = {k: v for k, v in estate.body(route).items() if k not in {"email", "phone"}}
         before = result_of(admin.get(path))["total"]
 
@@ -284,8 +287,7 @@ class TestTwoAtOnce:
 
     def test_case_M11_who_replace_a_set_leave_one_of_the_sets_and_no_mix(self, estate, admin):
         sets = [
-            {admin.created("/roles", name=surface.new_name(), type="User")["id"] for _ in range(20)}
-            for _ in range(2)
+            {admin.created("/roles", name=new_name(), type="User")["id"] for _ in range(20)} for _ in range(2)
         ]
         path = f"/users/{estate['users']}/roles"
         for _ in range(ROUNDS):
@@ -295,7 +297,7 @@ class TestTwoAtOnce:
             assert {row["id"] for row in result_of(admin.get(path))} in sets
 
     def test_with_one_tag_one_replaces_the_set(self, estate, admin):
-        roles = [admin.created("/roles", name=surface.new_name(), type="User")["id"] for _ in range(2)]
+        roles = [admin.created("/roles", name=new_name(), type="User")["id"] for _ in range(2)]
         path = f"/users/{estate['users']}/roles"
         caller = admin.saying(if_match=admin.get(path).headers["ETag"])
 
@@ -305,7 +307,7 @@ class TestTwoAtOnce:
 
     def test_who_replace_one_relation_from_its_two_ends_do_not_block_each_other(self, estate, admin):
         users = [new_user(admin) for _ in range(4)]
-        roles = [admin.created("/roles", name=surface.new_name(), type="User")["id"] for _ in range(4)]
+        roles = [admin.created("/roles", name=new_name(), type="User")["id"] for _ in range(4)]
 
         answers = at_once(
             [
@@ -339,7 +341,7 @@ class TestTwoAtOnce:
 
     def test_a_link_to_what_is_deleted_at_this_moment_is_refused(self, estate, admin):
         for _ in range(ROUNDS):
-            role = admin.created("/roles", name=surface.new_name(), type="User")["id"]
+            role = admin.created("/roles", name=new_name(), type="User")["id"]
 
             given, removed = at_once(
                 [
@@ -357,7 +359,7 @@ class TestTwoAtOnce:
         for number in range(ROUNDS):
             if number % 50 == 0:  # one application may add 60 existing users an hour
                 manager = management.member_manager(estate.world, organization)
-            phone = surface.new_phone()
+            phone = new_phone()
             user = new_user(admin, phone=phone)
 
             by_id, by_phone = at_once(
@@ -433,9 +435,7 @@ class TestTwoAtOnce:
     def test_case_M09_G20_superusers_who_demote_each_other_leave_one(self, only_superuser):
         root = management.superuser(cast.default_world())
         pair = [
-            root.created(
-                "/administrators", username=surface.new_name("a"), password="sesame", is_superuser=True
-            )
+            root.created("/administrators", username=new_name("a"), password="sesame", is_superuser=True)
             for _ in range(2)
         ]
         everybody = [only_superuser, *(made["id"] for made in pair)]

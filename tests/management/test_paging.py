@@ -7,7 +7,8 @@ import pytest
 from tests.support import management
 from tests.support.crowd import ROWS, path_of
 from tests.support.management import Caller, result_of
-from tests.support.surface import Estate, Route, all_routes
+from tests.support.management_routes import Route, all_routes
+from tests.support.surface import Estate
 
 # Answered as a whole: few by nature, and the interface says arrays.
 WHOLE = {

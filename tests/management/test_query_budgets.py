@@ -26,7 +26,8 @@ from tests.support.cast import World
 from tests.support.crowd import ROWS, assignment_of, is_assignment, items_for, path_of
 from tests.support.independent import bearer
 from tests.support.management import result_of
-from tests.support.surface import Estate, Route, all_routes
+from tests.support.management_routes import Route, all_routes
+from tests.support.surface import Estate
 
 LIST: Final = 3
 # Lists that nothing narrows but the organization whose members they are: page and total are one statement.

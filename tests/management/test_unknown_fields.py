@@ -8,7 +8,7 @@ from management.api.unknown_fields import HEADER
 from tests.support import management
 from tests.support.cast import PASSWORD
 from tests.support.management import refusal_of, result_of
-from tests.support.surface import new_name
+from tests.support.names import new_name
 
 ANN: Final = {"username": "ann", "password": PASSWORD}
 

@@ -13,6 +13,7 @@ from identity.encryption import keyring
 from oidc.applications import services as applications
 from oidc.applications.models import Application
 from tests.support import wire
+from tests.support.refusals import refusal
 
 ENDPOINTS = ["/oidc/token", "/oidc/revoke"]
 UNKNOWN = "0123456789abcdef01234567"
@@ -27,13 +28,6 @@ def present(world, endpoint: str, *, headers=None, **form: str):
     """Ask for something that any proven client is given."""
     asked = {"grant_type": "client_credentials"} if endpoint == "/oidc/token" else {"token": "x"}
     return world.post(endpoint, data=asked | form, headers=headers or {})
-
-
-def refusal(answer) -> tuple[int, str]:
-    body = answer.json()
-    assert set(body) == {"error", "error_description"}, body
-    assert answer.headers["Cache-Control"] == "no-store"
-    return answer.status_code, body["error"]
 
 
 @pytest.fixture

@@ -8,12 +8,7 @@ from oidc.applications.models import Application
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
 from tests.support.independent import bearer, claims_of, header_of, key_set, verified
-
-
-def refusal(answer) -> tuple[int, str]:
-    body = answer.json()
-    assert set(body) == {"error", "error_description"}, body
-    return answer.status_code, body["error"]
+from tests.support.refusals import refusal
 
 
 def granted(client, **form):

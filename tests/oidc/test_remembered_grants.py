@@ -4,18 +4,14 @@ import pytest
 
 from identity.factors import browsers, forgetting, services
 from interaction.experience import services as experience
-from tests.oidc.test_required_factors import Setting, refused
-from tests.support.factors import TOTP, enrol, half, has_session
+from tests.support.factors import TOTP, enrol, has_session
+from tests.support.required_factors import refused, remembered_browser, that_remembers
 
 
 @pytest.fixture
 def setting(acme):
     """An organization that requires two factors, in a tenant in which browsers can be remembered."""
-    setting = Setting(acme)
-    with acme.active():
-        experience.change({"trusted_device_policy": {"enabled": True}})
-    setting.require()
-    return setting
+    return that_remembers(acme)
 
 
 @pytest.fixture
@@ -26,14 +22,7 @@ def app(setting):
 @pytest.fixture
 def browser(setting, app):
     """A remembered browser, in which the user signed in again without the second factor."""
-    browser = setting.world.browser()
-    half(browser, setting.user)
-    assert has_session(browser.post(TOTP, json={"code": app.code(), "remember": True}))
-    browser.http.cookies = {
-        item.name: item.value for item in browser.http.cookies.jar if "gatehouse-known" in item.name
-    }
-    assert has_session(browser.sign_in(setting.user))
-    return browser
+    return remembered_browser(setting, app)
 
 
 @pytest.fixture

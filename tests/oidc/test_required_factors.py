@@ -3,49 +3,17 @@
 import pytest
 
 from oidc.grants.models import RefreshFamily
-from tests.support import codes, factors, management
+from tests.support import codes, factors
 from tests.support.cast import query_of
-from tests.support.factors import NEXT, SKIP, TOTP, enrol, half, has_session, switch_on
+from tests.support.factors import NEXT, SKIP, TOTP, enrol, half, has_session
 from tests.support.management import result_of
+from tests.support.required_factors import INDICATOR, TWO, Setting, refused
 from tests.support.threads import at_once
-
-INDICATOR = "https://payroll.example"
-TWO = "urn:service:acr:2fa"
-
-
-class Setting:
-    """A member of an organization, in a tenant that has second factors and asks nobody for one."""
-
-    def __init__(self, world, *, factors=("Totp",), **mfa):
-        self.world = switch_on(world, *factors, **mfa)
-        self.admin = management.superuser(world)
-        self.user = world.user()
-        self.organization = self.admin.created("/organizations", name="Clinic")["id"]
-        path = f"/organizations/{self.organization}"
-        result_of(self.admin.post(f"{path}/users", user_ids=[str(self.user.pk)]))
-        self.client = world.application()
-
-    def require(self, *, is_required=True):
-        result_of(self.admin.patch(f"/organizations/{self.organization}", is_mfa_required=is_required))
-
-    def require_acr(self, acr):
-        return self.admin.created("/resources", name="Payroll", indicator=INDICATOR, required_acr=acr)
-
-    def refresh(self, token, **target):
-        return self.client.refresh(token, **target)
 
 
 @pytest.fixture
 def setting(acme):
     return Setting(acme)
-
-
-def refused(answer, why):
-    body = answer.json()
-    assert (answer.status_code, body["error"]) == (400, "invalid_request"), body
-    assert body["error_description"].startswith("mfa_required: "), body
-    assert why in body["error_description"]
-    return True
 
 
 class TestTokensOfOrganizations:

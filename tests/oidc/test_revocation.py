@@ -14,6 +14,7 @@ from oidc.grants.models import RefreshFamily, RevokedToken
 from tests.support import second
 from tests.support.forgery import altered, signed_by
 from tests.support.independent import bearer, claims_of
+from tests.support.refusals import refusal
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -22,13 +23,6 @@ def revoke(client, token, *, auth="basic", **form):
     return client.world.post(
         "/oidc/revoke", data={"token": token} | form, auth=client.basic if auth == "basic" else auth
     )
-
-
-def refusal(answer) -> tuple[int, str]:
-    body = answer.json()
-    assert set(body) == {"error", "error_description"}, body
-    assert answer.headers["Cache-Control"] == "no-store"
-    return answer.status_code, body["error"]
 
 
 def is_done(answer) -> bool:

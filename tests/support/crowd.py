@@ -9,7 +9,8 @@ from identity.users.models import User
 from tests.support import cast, management
 from tests.support.cast import World
 from tests.support.management import result_of
-from tests.support.surface import Estate, Route, all_routes, make
+from tests.support.management_routes import Route, all_routes
+from tests.support.surface import Estate, make
 
 ROWS: Final = 5
 _MOST: Final = {"/applications/:pk/secrets": 3}  # with the first one, and one that a path names

@@ -50,7 +50,7 @@ ONCE = {
         "browser/test_remembered_browsers.py",
         "browser/test_sign_in_trial.py",
         "browser/test_strength_meter.py",
-        "config/test_environment.py",
+        "config/environment/",
         "config/test_mail.py",
         "config/test_relying_party_id.py",
         "docs/",
@@ -216,6 +216,7 @@ ONCE = {
         "management/test_user_access.py",
         "management/test_user_factors.py",
         "oidc/authorize/",
+        "oidc/step_up/",
         "oidc/test_acr.py",
         "oidc/test_authorization_checks.py",
         "oidc/test_client_failures.py",
@@ -223,10 +224,9 @@ ONCE = {
         "oidc/test_required_factors.py",
         "oidc/test_resources_and_organizations.py",
         "oidc/test_session_context.py",
-        "oidc/test_step_up.py",
         "oidc/test_token_steps.py",
         "oidc/test_validator.py",
-        "operations/test_doctor.py",
+        "operations/doctor/",
         "operations/test_health.py",
         "operations/test_metrics.py",
         "operations/test_shared_cache.py",
@@ -262,7 +262,7 @@ ONCE = {
 
 # What looks at the rows of all tenants takes longer with every test that ran before it.
 _FIRST = (
-    "operations/test_doctor.py",
+    "operations/doctor/",
     "operations/test_rotate_keys.py",
 )
 
@@ -271,7 +271,7 @@ _SERVERS = {"address", "chromium", "postgres"}  # fixtures
 _SLOW = (
     "bench/",
     "browser/",
-    "config/test_environment.py",
+    "config/environment/",
     "conformance/",
     "identity/test_argon2_engines.py",
     "identity/test_hashing_process.py",

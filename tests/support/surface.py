@@ -1,24 +1,11 @@
-"""The routes below ``/api/v1`` as the URL map has them, so that no test can forget one.
+"""What a path below ``/api/v1`` can name: a tenant furnished with one thing of each kind.
 
-A tenant is furnished with one thing of each kind that a path can name, and each write has a
-body that is good there. A new kind or a new write fails here until it has its line.
+A new kind fails here until it has its line.
 """
 
-import base64
-import re
-import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Final
 
-from django.apps import apps
-from django.db import connection, models
-from django.db.backends.utils import CursorWrapper
-from django.urls import get_resolver
-
-from audit.events import Event
-from audit.models import Entry
 from database import ids
 from identity.factors import browsers
 from identity.factors.models import KnownBrowser
@@ -27,74 +14,15 @@ from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.experience import services as experiences
 from management.administrators import invitations
-from management.api.permissions import IsSuperuser
 from oidc.applications.models import Application
 from oidc.grants import families
 from oidc.grants.code_sign_ins import CodeSignIn
 from tests.support import management, operators
 from tests.support.cast import PASSWORD, World, default_world
 from tests.support.management import result_of
-from tests.test_house import methods, routes
-
-_API: Final = "/api/v1"
-_WRITES: Final = ("POST", "PUT", "PATCH")
-
-
-@dataclass(frozen=True)
-class Route:
-    """A method at a path below ``/api/v1``, and what serves it."""
-
-    method: str
-    path: str
-    view: Any = field(compare=False, repr=False)
-
-    def __str__(self) -> str:
-        return f"{self.method} {self.path}"
-
-    @property
-    def group(self) -> str:
-        """Who comes in: administrators and their applications, superusers, or member managers."""
-        if self.path.startswith("/m2m/"):
-            return "members"
-        permissions = self.view.initkwargs.get("permission_classes", self.view.cls.permission_classes)
-        return "root" if IsSuperuser in permissions else "management"
-
-    @property
-    def parameters(self) -> list[tuple[str, str]]:
-        """The path's parameters, each with the collection that it names one of."""
-        return re.findall(r"/([\w-]+)/(:\w+)", self.path)
-
-    def filled(self, ids: dict[str, str]) -> str:
-        """The path with an id for each parameter."""
-        return re.sub(r":\w+", lambda found: ids[found[0]], self.path)
-
-    @property
-    def takes_body(self) -> bool:
-        return self.method in _WRITES and str(self) not in _WITHOUT_BODY
-
-
-def all_routes() -> list[Route]:
-    found = [
-        Route(method, path.removeprefix(_API), pattern.callback)
-        for path, _, pattern in routes(get_resolver())
-        if path.startswith(f"{_API}/")
-        for method in sorted(methods(pattern))
-    ]
-    assert len(found) > 80
-    return found
-
-
-def writes() -> list[Route]:
-    """The routes that take a body."""
-    return [route for route in all_routes() if route.takes_body]
-
-
-def new_name(prefix: str = "n") -> str:
-    return f"{prefix}-{secrets.token_hex(5)}"
-
-
-def new_phone() -> str:
-    return f"+49{secrets.randbelow(10**11):011}"
+from tests.support.management_bodies import BODIES
+from tests.support.management_routes import Route
+from tests.support.names import new_name
 
 
 class Estate:
@@ -128,17 +56,17 @@ class Estate:
             self._calls[str(route)] = path, self.body(route) if route.takes_body else None
         return self._calls[str(route)]
 
+    def another_user(self) -> str:
+        """Create one more user and return the id."""
+        return str(self.admin.created("/users", username=new_name("u"), password="sesame")["id"])
+
     def body(self, route: Route) -> dict[str, Any]:
         """A body that is good for a write, with every field it takes, and of no other call."""
-        return _BODIES[str(route)](self)
+        return BODIES[str(route)](self)
 
 
 def _made(path: str, **fields: Any) -> Callable[[Estate], str]:
     return lambda estate: str(estate.admin.created(path, **fields)["id"])
-
-
-def _a_user(estate: Estate) -> str:
-    return str(estate.admin.created("/users", username=new_name("u"), password="sesame")["id"])
 
 
 def _a_member(estate: Estate) -> str:
@@ -228,7 +156,7 @@ def _a_tenant(_: Estate) -> str:
 
 def _an_invitation(estate: Estate) -> str:
     by = operators.administrator()
-    return str(invitations.invite(**_invitation(estate), by=by, current_password=PASSWORD).invitation.pk)
+    return str(invitations.invite(**BODIES["POST /administrator-invitations"](estate), by=by, current_password=PASSWORD).invitation.pk)
 
 
 def _an_administrator(_: Estate) -> str:
@@ -236,8 +164,8 @@ def _an_administrator(_: Estate) -> str:
 
 
 _MAKERS: Final[dict[str, Callable[[Estate], str]]] = {
-    "users": _a_user,
-    "signed-in user": _a_user,
+    "users": Estate.another_user,
+    "signed-in user": Estate.another_user,
     "sessions": _a_session,
     "grants": _a_grant,
     "trusted-devices": _a_trusted_device,
@@ -272,277 +200,3 @@ _MAKERS: Final[dict[str, Callable[[Estate], str]]] = {
 def make(collection: str, estate: Estate) -> str:
     """Make one more thing of a collection, and return its id."""
     return _MAKERS[collection](estate)
-
-
-# Writes that the interface gives no body.
-_WITHOUT_BODY: Final = {
-    "POST /signing-keys/prepare",
-    "POST /signing-keys/rotate",
-    "POST /applications/:pk/secret",
-    "POST /users/:pk/sign-out",
-}
-
-Body = dict[str, Any]
-
-
-def _user(estate: Estate) -> Body:
-    return {
-        "username": new_name("u"),
-        "password": "sesame",
-        "name": "Ada",
-        "email": f"{new_name('u')}@example.com",
-        "phone": new_phone(),
-        "avatar": "https://example.com/a.png",
-        "custom_data": {"gender": "female"},
-    }
-
-
-def _user_changes(estate: Estate) -> Body:
-    changes = _user(estate)
-    return {name: changes[name] for name in ("name", "email", "phone", "avatar", "custom_data")}
-
-
-def _named(estate: Estate) -> Body:
-    return {"name": new_name(), "description": "what it is\nfor"}
-
-
-def _branding() -> Body:
-    picture = "https://example.com/a.svg"
-    return {
-        "logo_url": picture,
-        "dark_logo_url": picture,
-        "favicon": picture,
-        "primary_color": "#0a84ff",
-        "dark_primary_color": "#fff",
-        "layout": "split",
-    }
-
-
-def _organization(estate: Estate) -> Body:
-    further = {"logo_url": "https://example.com/logo.png", "branding": _branding()}
-    return {**_named(estate), "metadata": {"plan": "pro"}, **further}
-
-
-def _application(estate: Estate) -> Body:
-    metadata = {
-        "redirect_uris": ["https://rp.example/callback"],
-        "grant_types": ["authorization_code", "refresh_token"],
-        "post_logout_redirect_uris": ["https://rp.example/"],
-    }
-    further = {"is_third_party": False, "branding": _branding()}
-    return {**_named(estate), "type": "SPA", "oidc_client_metadata": metadata, **further}
-
-
-def _application_changes(estate: Estate) -> Body:
-    metadata = {"grant_types": ["client_credentials"]}
-    further = {"is_third_party": False, "branding": _branding()}
-    return {**_named(estate), "oidc_client_metadata": metadata, **further}
-
-
-def _oidc_settings(_: Estate) -> Body:
-    return {
-        "default_signing_alg": "ES256",
-        "acr_aliases": [{"value": "https://refeds.org/profile/mfa", "level": "phr"}],
-        "groups_claim": "roles",
-        "client_id_metadata_documents": {"enabled": False, "hosts": ["apps.example.com"]},
-        "dynamic_registration": {
-            "mode": "off",
-            "allowed_scopes": ["profile"],
-            "redirect_hosts": ["app.example.com"],
-            "default_days": 30,
-        },
-        "session_idle_seconds": 3600,
-        "refresh_token_idle_seconds": 3600,
-        "keep_signed_in": False,
-    }
-
-
-def _experience(estate: Estate) -> Body:
-    return {
-        "branding": _branding(),
-        "sign_in": {
-            "methods": [{"identifier": "username", "password": True, "verification_code": False}],
-            "ways": ["password", "verification_code"],
-        },
-        "sign_up": {
-            "identifiers": ["username"],
-            "password": True,
-            "verify": False,
-            "agree_to_terms": "automatic",
-        },
-        "password_policy": {
-            "min_length": 8,
-            "require_lowercase": True,
-            "require_uppercase": False,
-            "require_numbers": True,
-            "require_special_chars": False,
-            "reject_common": False,
-            "strength_meter": False,
-        },
-        "mfa": {"factors": ["Totp", "BackupCode"], "policy": "NoPrompt", "social": "ask"},
-        "passkey_sign_in": {"enabled": False},
-        "trusted_device_policy": {"enabled": False, "duration_days": 14},
-        "adaptive_mfa": {"enabled": False},
-        "attestation": {"require": False},
-        "forgot_password_requires_factor": False,
-        "message_templates": [
-            {
-                "purpose": "sign_in",
-                "channel": "sms",
-                "language": "",
-                "text": "{code}",
-                "subject": "",
-                "html": "",
-            }
-        ],
-        "page_texts": [{"key": "sign_in_button", "language": "de", "text": "Los"}],
-        "terms_of_use_url": "https://example.com/terms",
-        "privacy_policy_url": "https://example.com/privacy",
-    }
-
-
-def _administrator(estate: Estate) -> Body:
-    return {
-        "username": new_name("a"),
-        "password": "sesame",
-        "email": "ops@example.com",
-        "phone": "+4930123456",
-        "is_superuser": False,
-        "tenants": [],
-    }
-
-
-def _invitation(_: Estate) -> Body:
-    return {"email": f"{new_name('i')}@example.com", "is_superuser": False, "role": "auditor", "tenants": []}
-
-
-def _administrator_changes(estate: Estate) -> Body:
-    return {name: value for name, value in _administrator(estate).items() if name != "username"}
-
-
-def _recovery_code(estate: Estate) -> Body:
-    """A body for a tenant that has something to set up."""
-    result_of(estate.admin.patch("/sign-in-experience", mfa={"factors": ["Totp"]}))
-    return {"expires_in": 600}
-
-
-def _ids(name: str, collection: str) -> Callable[[Estate], Body]:
-    return lambda estate: {name: [estate[collection]]}
-
-
-def _unused_algorithm(estate: Estate) -> Body:
-    unused = {"algorithm": "EdDSA"}
-    result_of(estate.admin.post("/signing-keys/rotate", **unused))
-    return unused
-
-
-_BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
-    "POST /signing-keys/retire": _unused_algorithm,
-    "POST /users": _user,
-    "PATCH /users/:pk": _user_changes,
-    "PATCH /users/:pk/password": lambda _: {"password": "open sesame"},
-    "PATCH /users/:pk/suspend": lambda _: {"is_suspended": False},
-    "POST /users/:pk/mfa-verifications": lambda _: {
-        "type": "Totp",
-        "secret": base64.b32encode(secrets.token_bytes(20)).decode(),
-        "name": "Phone",
-    },
-    "POST /users/:pk/recovery-codes": _recovery_code,
-    "PATCH /users/:pk/mfa-settings": lambda _: {"two_step": True},
-    "PUT /users/:pk/roles": _ids("role_ids", "roles"),
-    "POST /roles": lambda estate: {**_named(estate), "type": "User"},
-    "PATCH /roles/:pk": _named,
-    "PUT /roles/:pk/scopes": _ids("scope_ids", "scopes"),
-    "PUT /roles/:pk/users": _ids("user_ids", "users"),
-    "POST /resources": lambda _: {
-        "name": new_name(),
-        "indicator": f"https://{new_name('api')}.example",
-        "access_token_ttl": 600,
-        "is_default": False,
-    },
-    "PATCH /resources/:pk": lambda _: {"name": new_name(), "access_token_ttl": 700, "is_default": False},
-    "POST /resources/:resource_pk/scopes": _named,
-    "POST /organizations": _organization,
-    "PATCH /organizations/:pk": _organization,
-    "POST /organizations/:pk/users": lambda estate: {"user_ids": [_a_user(estate)]},
-    "PATCH /organizations/:pk/users/:user_pk": lambda _: {"is_admin": False},
-    "PUT /organizations/:pk/users/:user_pk/roles": _ids("organization_role_ids", "organization-roles"),
-    "POST /organizations/:pk/applications": _ids("application_ids", "applications"),
-    "PUT /organizations/:pk/applications/:application_pk/roles": _ids(
-        "organization_role_ids", "machine organization roles"
-    ),
-    "POST /organization-roles": lambda estate: {**_named(estate), "type": "User"},
-    "PATCH /organization-roles/:pk": _named,
-    "PUT /organization-roles/:pk/scopes": _ids("scope_ids", "organization-permissions"),
-    "PUT /organization-roles/:pk/resource-scopes": _ids("scope_ids", "scopes"),
-    "POST /organization-permissions": _named,
-    "POST /applications": _application,
-    "PATCH /applications/:pk": _application_changes,
-    "POST /applications/:pk/claims-preview": lambda estate: {"user_id": _a_user(estate)},
-    "POST /applications/:pk/secrets": lambda _: {"name": new_name(), "expires_at": "2099-01-31T12:00:00Z"},
-    "PUT /applications/:pk/roles": _ids("role_ids", "machine roles"),
-    "POST /connectors": lambda _: {
-        "connector_id": "outbox-sms",
-        "type": "Sms",
-        "config": {"sign_name": "x"},
-        "enabled": False,
-    },
-    "PATCH /connectors/:pk": lambda _: {"config": {"sign_name": "y"}, "enabled": False},
-    "POST /connectors/:pk/test": lambda _: {"to": new_phone()},
-    "PATCH /oidc-settings": _oidc_settings,
-    "PATCH /sign-in-experience": _experience,
-    "POST /tenants": lambda _: {"slug": new_name("t"), "name": "Another"},
-    "PATCH /tenants/:pk": lambda _: {"name": new_name()},
-    "POST /administrators": _administrator,
-    "POST /administrator-invitations": _invitation,
-    "PATCH /administrators/:pk": _administrator_changes,
-    "POST /m2m/organizations/:organization_pk/members": lambda _: {
-        "phone": new_phone(),
-        "name": "New",
-        "email": f"{new_name('u')}@example.com",
-    },
-    "PUT /m2m/organizations/:organization_pk/members/:user_pk/roles": _ids("role_ids", "organization-roles"),
-}
-
-
-def rows_of(*worlds: World) -> dict[str, list[Any]]:
-    """Every row of these tenants, the audit log included: what a refusal must not change."""
-    tenants = [world.tenant.pk for world in worlds]
-    places = ", ".join(["%s"] * len(tenants))
-    with connection.cursor() as cursor:
-        return {label: _rows(cursor, sql.format(places), tenants) for label, sql in _tenant_tables().items()}
-
-
-@cache
-def _tenant_tables() -> dict[str, str]:
-    """Return the statement that reads the rows of tenants, by model."""
-    return {
-        model._meta.label: f'SELECT * FROM "{model._meta.db_table}" WHERE tenant_id IN ({{}}){_but(model)} {_order(model)}'  # noqa: E501, S608 - own names
-        for model in apps.get_models(include_auto_created=True)
-        if any(column.attname == "tenant_id" for column in model._meta.concrete_fields)
-    }
-
-
-def _order(model: type[models.Model]) -> str:
-    # The database sorts: the default tenant has thousands of entries when half of the tests have run.
-    return "ORDER BY " + ", ".join(f'"{field.column}"' for field in model._meta.pk_fields)
-
-
-def _but(model: type[models.Model]) -> str:
-    return f" AND NOT key = '{Event.ACCESS_REFUSE}'" if model is Entry else ""  # which a refusal leaves
-
-
-def _rows(cursor: CursorWrapper, sql: str, tenants: list[str]) -> list[Any]:
-    cursor.execute(sql, tenants)  # plain, because this runs twice in thousands of tests
-    rows: list[Any] = cursor.fetchall()
-    return rows
-
-
-def changed(before: dict[str, list[Any]], after: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """What of the rows is not as it was, by table."""
-    return {
-        label: [row for row in rows if row not in before[label]]
-        + [row for row in before[label] if row not in rows]
-        for label, rows in after.items()
-        if rows != before[label]
-    }

@@ -16,11 +16,13 @@ from management.administrators import tokens
 from management.administrators.models import Administrator
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
-from tests.support import cast, management, surface
+from tests.support import cast, management
 from tests.support.cast import World
 from tests.support.independent import claims_of
 from tests.support.management import Caller, connection, result_of
-from tests.support.surface import Estate, Route, all_routes
+from tests.support.management_routes import Route, all_routes
+from tests.support.names import new_name
+from tests.support.surface import Estate
 
 GROUPS = ("management", "root", "members")
 CHALLENGE = 'Bearer realm="gatehouse"'
@@ -155,10 +157,10 @@ def machine_without_roles(place: Place) -> str:
 def machine_of_another_resource(place: Place) -> str:
     """A scope called ``all``, of another API (its audience is not this one)."""
     resource = place.admin.created(
-        "/resources", name="Theirs", indicator=f"https://{surface.new_name('api')}.example"
+        "/resources", name="Theirs", indicator=f"https://{new_name('api')}.example"
     )
     scope = place.admin.created(f"/resources/{resource['id']}/scopes", name="all")
-    role = place.admin.created("/roles", name=surface.new_name(), type="MachineToMachine")
+    role = place.admin.created("/roles", name=new_name(), type="MachineToMachine")
     result_of(place.admin.put(f"/roles/{role['id']}/scopes", scope_ids=[scope["id"]]))
     token = management.machine(place.world, roles=[role["id"]], resource=resource["indicator"]).token or ""
     assert claims_of(token)["scope"] == "all"
@@ -174,7 +176,7 @@ def machine_with_less(place: Place) -> str:
     )
     scopes = result_of(place.admin.get(f"/resources/{resource['id']}/scopes"))
     less = next(scope["id"] for scope in scopes if scope["name"] == "manage:organizations")
-    role = place.admin.created("/roles", name=surface.new_name(), type="MachineToMachine")
+    role = place.admin.created("/roles", name=new_name(), type="MachineToMachine")
     result_of(place.admin.put(f"/roles/{role['id']}/scopes", scope_ids=[less]))
     token = management.machine(place.world, roles=[role["id"]]).token or ""
     assert claims_of(token)["scope"] == "manage:organizations"
@@ -182,7 +184,7 @@ def machine_with_less(place: Place) -> str:
 
 
 def manager_without_the_permission(place: Place) -> str:
-    made = management.member_manager(place.world, place.organization, permission=surface.new_name("do"))
+    made = management.member_manager(place.world, place.organization, permission=new_name("do"))
     return made.token or ""
 
 

@@ -12,7 +12,6 @@ from django.test import Client
 
 from audit.models import Entry
 from database.clock import seconds_ahead
-from identity.core import tenancy
 from management.administrators import invitations, mail, proof, services
 from management.administrators.invitation_tokens import hash_token
 from management.administrators.models import Administrator, Invitation, Role
@@ -21,13 +20,8 @@ from tests.support.cast import PASSWORD
 from tests.support.operators import Operator, text_of
 from tests.support.threads import at_once
 
+pytestmark = pytest.mark.usefixtures("default_tenant")
 PAGE = "/admin/invitation/"
-
-
-@pytest.fixture(autouse=True)
-def default_tenant():
-    with tenancy.using(tenancy.DEFAULT):
-        yield
 
 
 @pytest.fixture

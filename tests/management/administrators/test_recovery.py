@@ -11,7 +11,6 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import Entry
-from identity.core import tenancy
 from identity.limits import rules
 from identity.limits.rules import Limit
 from management.administrators import emails, mail, recovery, services, sign_in, tokens
@@ -21,14 +20,9 @@ from tests.support.cast import PASSWORD
 from tests.support.operators import Operator, text_of
 from tests.support.threads import at_once
 
+pytestmark = pytest.mark.usefixtures("default_tenant")
 ASK, NEW, LOGIN = "/admin/recover/", "/admin/recover/new/", "/admin/login/"
 NEW_PASSWORD = "a new and better password"
-
-
-@pytest.fixture(autouse=True)
-def default_tenant():
-    with tenancy.using(tenancy.DEFAULT):
-        yield
 
 
 @pytest.fixture(autouse=True)

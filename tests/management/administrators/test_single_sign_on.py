@@ -6,7 +6,6 @@ from django.test import Client
 
 from audit.models import Entry
 from config.single_sign_on import Provider
-from identity.core import tenancy
 from management.administrators import second_step, services, single_sign_on
 from management.administrators.models import Administrator, ProviderAccount
 from tests.support import authenticator, operators
@@ -15,14 +14,9 @@ from tests.support.openid import CLIENT
 from tests.support.operators import text_of
 from tests.support.threads import at_once
 
+pytestmark = pytest.mark.usefixtures("default_tenant")
 START, CALLBACK, OWN = "/admin/login/provider/", "/admin/login/provider/callback/", "/admin/single-sign-on/"
 LOGIN = "/admin/login/"
-
-
-@pytest.fixture(autouse=True)
-def default_tenant():
-    with tenancy.using(tenancy.DEFAULT):
-        yield
 
 
 @pytest.fixture(autouse=True)

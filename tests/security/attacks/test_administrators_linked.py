@@ -15,7 +15,6 @@ from tests.management.administrators.test_single_sign_on import (
     OWN,
     approve,
     configured_provider,
-    default_tenant,
     is_in,
     link,
     linked,
@@ -26,7 +25,8 @@ from tests.support import operators
 from tests.support.cast import PASSWORD, new_secret
 from tests.support.operators import text_of
 
-__all__ = ["configured_provider", "default_tenant", "who"]  # fixtures
+pytestmark = pytest.mark.usefixtures("default_tenant")
+__all__ = ["configured_provider", "who"]  # fixtures
 NEW_PASSWORD = "a new and better password"
 
 

@@ -16,7 +16,7 @@ from tests.support.cast import PASSWORD
 from tests.support.operators import administrator, text_of
 from tests.support.threads import at_once
 
-__all__ = ["default_tenant"]  # a fixture
+pytestmark = pytest.mark.usefixtures("default_tenant")
 PROOF = {"current_password": PASSWORD}
 only_postgres = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"

@@ -12,12 +12,11 @@ from audit.models import Entry
 from management.administrators import invitations, mail, passkeys, recovery
 from management.administrators import services as administrators
 from management.administrators.models import Administrator, Invitation, ProviderAccount
-from tests.management.administrators.test_single_sign_on import default_tenant
 from tests.support import operators
 from tests.support.administrator_tokens import is_unknown, me, sign_in
 from tests.support.cast import PASSWORD
 
-__all__ = ["default_tenant"]  # a fixture
+pytestmark = pytest.mark.usefixtures("default_tenant")
 NEW_PASSWORD = "a new and better password"
 
 

@@ -11,12 +11,11 @@ from identity.core import tenancy
 from identity.roles.models import Role
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
-from tests.management.administrators.test_single_sign_on import default_tenant
 from tests.support import management, operators, slow_bodies
 from tests.support.cast import PASSWORD
 from tests.support.management import result_of
 
-__all__ = ["default_tenant"]  # a fixture
+pytestmark = pytest.mark.usefixtures("default_tenant")
 PAGE = "/admin/roles/role/do/create/"
 TAKEN = [{"tenants": []}, {"role": "auditor"}]
 

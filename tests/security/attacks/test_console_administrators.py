@@ -31,8 +31,9 @@ from tests.support import cast, management, operators
 from tests.support.admin_pages import first_of, furnish
 from tests.support.cast import PASSWORD
 from tests.support.management import connection, refusal_of, result_of
+from tests.support.management_routes import all_routes
 from tests.support.operators import Operator, address_of, administrator, pages
-from tests.support.surface import Estate, all_routes
+from tests.support.surface import Estate
 
 PATH = "/admin/password/"
 

@@ -15,7 +15,8 @@ from identity.core import tenancy
 from identity.core.audit_facts import CRITICAL
 from identity.core.models import Link
 from tests.support import cast, management
-from tests.support.surface import Estate, Route, all_routes
+from tests.support.management_routes import Route, all_routes
+from tests.support.surface import Estate
 
 # What is kept beside what somebody sent: it follows from it, or belongs to no field.
 _FOLLOWS: Final = frozenset(

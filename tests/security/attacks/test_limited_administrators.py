@@ -15,7 +15,9 @@ from tests.support import cast, codes, management, operators, surface
 from tests.support.admin_pages import first_of, furnish
 from tests.support.cast import PASSWORD
 from tests.support.management import refusal_of, result_of
+from tests.support.management_routes import all_routes
 from tests.support.operators import address_of, administrator, pages, text_of
+from tests.support.tenant_rows import changed, rows_of
 
 _GIVEN_TO_SUPPORT = {
     *("POST /users", "PATCH /users/:pk/suspend", "POST /users/:pk/sign-out"),
@@ -80,19 +82,19 @@ def test_attack_no_form_that_the_role_was_not_given_does_anything(acme: Any, rol
 @pytest.mark.parametrize("role", ["auditor", "support"])
 def test_attack_no_route_that_the_role_was_not_given_writes_anything(acme: Any, role: str) -> None:
     estate = surface.Estate(acme)
-    routes = [one for one in surface.all_routes() if one.group == "management" and one.method != "GET"]
+    routes = [one for one in all_routes() if one.group == "management" and one.method != "GET"]
     calls = [(route, *estate.call(route)) for route in routes]
     caller = caller_of(administrator(role=role, tenants=[acme.tenant.slug]), acme)
-    before = surface.rows_of(acme)
+    before = rows_of(acme)
 
     answers = {str(route): caller.request(route.method, path, json=body) for route, path, body in calls}
 
     # A PATCH of every field of a user has the address, which support may not change.
     given = _GIVEN_TO_SUPPORT if role == "support" else set()
     assert {name for name, answer in answers.items() if answer.status_code != 403} == given
-    changed = surface.changed(before, surface.rows_of(acme))
+    found = changed(before, rows_of(acme))
     people = _PEOPLE if role == "support" else set()
-    assert set(changed) <= {"audit.Entry"} | people
+    assert set(found) <= {"audit.Entry"} | people
 
 
 class TestAccountsPreparedBySupport:

@@ -1,30 +1,15 @@
 """AV11: a proxy that writes the port beside the address gave every connection an address of its own."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
 from audit.models import Entry
-from tests.support import second
 from tests.support.cast import PASSWORD, World
 
 SIGN_IN = "/api/interaction/sign-in"
-
-
-@pytest.fixture(scope="module")
-def guarded(address: str) -> Iterator[str]:
-    """A server with small limits, behind a proxy that the tests are."""
-    with second.running(
-        TRUSTED_PROXIES="127.0.0.1", LIMIT_ADDRESS_SIGN_INS="5", LOCK_PAIR_FAILURES="3"
-    ) as address_:
-        yield address_
-
-
-@pytest.fixture
-def world(guarded: str, acme: World) -> World:
-    return acme.at(guarded)
+SERVER = {"LIMIT_ADDRESS_SIGN_INS": "5", "LOCK_PAIR_FAILURES": "3"}
 
 
 def attempt(world: World, forwarded: str, identifier: str, password: str = "wrong") -> httpx.Response:

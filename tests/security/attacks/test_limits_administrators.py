@@ -9,23 +9,15 @@ import pytest
 from identity.core import tenancy
 from identity.limits.models import Counter
 from management.administrators import services as administrators
-from tests.support import second
 from tests.support.cast import PASSWORD
 from tests.support.forms import form
 
 PAIR, ANYWHERE, ADDRESS = 10, 20, 25
-
-
-@pytest.fixture(scope="module")
-def guarded(address: str) -> Iterator[str]:
-    """A server with small locks, behind a proxy that the tests are."""
-    with second.running(
-        TRUSTED_PROXIES="127.0.0.1",
-        LOCK_PAIR_FAILURES=str(PAIR),
-        LOCK_IDENTIFIER_FAILURES=str(ANYWHERE),
-        LIMIT_ADDRESS_SIGN_INS=str(ADDRESS),
-    ) as address_:
-        yield address_
+SERVER = {
+    "LOCK_PAIR_FAILURES": str(PAIR),
+    "LOCK_IDENTIFIER_FAILURES": str(ANYWHERE),
+    "LIMIT_ADDRESS_SIGN_INS": str(ADDRESS),
+}
 
 
 @pytest.fixture(autouse=True)

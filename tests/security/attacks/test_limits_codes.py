@@ -1,6 +1,5 @@
 """AV13, AV14: codes that kept their owner from having any, and codes guessed across many people."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -8,7 +7,7 @@ import pytest
 
 from audit.models import Entry
 from identity.limits.models import Counter
-from tests.support import codes, second
+from tests.support import codes
 from tests.support.cast import Browser, World
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import form, forms
@@ -17,24 +16,12 @@ from tests.support.threads import at_once
 ATTACKER, OWNER = "192.0.2.1", "198.51.100.1"
 METRICS = "a token for the tests of metrics, long enough"
 WRONG_OF_NETWORK, WRONG_OF_IDENTIFIER, WRONG_OF_TENANT = 12, 6, 20
-
-
-@pytest.fixture(scope="module")
-def guarded(address: str) -> Iterator[str]:
-    """A server with small budgets of wrong codes, behind a proxy that the tests are."""
-    with second.running(
-        TRUSTED_PROXIES="127.0.0.1",
-        METRICS_TOKEN=METRICS,
-        LIMIT_ADDRESS_WRONG_CODES=str(WRONG_OF_NETWORK),
-        LIMIT_IDENTIFIER_WRONG_CODES=str(WRONG_OF_IDENTIFIER),
-        LIMIT_TENANT_WRONG_CODES=str(WRONG_OF_TENANT),
-    ) as address_:
-        yield address_
-
-
-@pytest.fixture
-def world(guarded: str, acme: World) -> World:
-    return codes.reachable(acme.at(guarded))
+SERVER = {
+    "METRICS_TOKEN": METRICS,
+    "LIMIT_ADDRESS_WRONG_CODES": str(WRONG_OF_NETWORK),
+    "LIMIT_IDENTIFIER_WRONG_CODES": str(WRONG_OF_IDENTIFIER),
+    "LIMIT_TENANT_WRONG_CODES": str(WRONG_OF_TENANT),
+}
 
 
 def send(browser: Browser, to: str, ip: str, purpose: str = "sign_in") -> httpx.Response:

@@ -5,7 +5,6 @@ The tests of one tenant, with as many connectors as it likes, could also hold al
 
 import socket
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -16,30 +15,20 @@ from audit.models import Entry
 from identity.limits.models import Counter
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
-from tests.support import codes, management, second
+from tests.support import codes, management
 from tests.support.cast import World
 from tests.support.codes import new_phone
 from tests.support.threads import at_once
 
 TESTS, MESSAGES, TESTS_OF_TENANT = 10, 12, 15
 THREADS = 8  # two of them test connectors, one of them for the same tenant
-
-
-@pytest.fixture(scope="module")
-def guarded(address: str) -> Iterator[str]:
-    """A server whose tenants send few text messages and test few connectors."""
-    limits = {
-        "LIMIT_TENANT_TEXT_MESSAGES": str(MESSAGES),
-        "LIMIT_CONNECTOR_TESTS": str(TESTS),
-        "LIMIT_TENANT_CONNECTOR_TESTS": str(TESTS_OF_TENANT),
-    }
-    with second.running(OUTBOUND_PRIVATE_HOSTS="127.0.0.1", THREADS=str(THREADS), **limits) as address_:
-        yield address_
-
-
-@pytest.fixture
-def world(guarded: str, acme: World) -> World:
-    return codes.reachable(acme.at(guarded))
+SERVER = {
+    "OUTBOUND_PRIVATE_HOSTS": "127.0.0.1",
+    "THREADS": str(THREADS),
+    "LIMIT_TENANT_TEXT_MESSAGES": str(MESSAGES),
+    "LIMIT_CONNECTOR_TESTS": str(TESTS),
+    "LIMIT_TENANT_CONNECTOR_TESTS": str(TESTS_OF_TENANT),
+}
 
 
 @pytest.fixture

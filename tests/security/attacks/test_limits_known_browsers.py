@@ -1,6 +1,5 @@
 """AV13: a lock of the identifier for everybody kept its owner out, too, at the browser used every day."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -8,30 +7,18 @@ import httpx
 import pytest
 
 from identity.limits.models import Counter
-from tests.support import codes, second
+from tests.support import codes
 from tests.support.cast import PASSWORD, Browser, World
 from tests.support.codes import new_email
 from tests.support.forms import form
 
 OWNER = "198.51.100.1"
 PAIR, IDENTIFIER, KNOWN = 4, 6, 5
-
-
-@pytest.fixture(scope="module")
-def guarded(address: str) -> Iterator[str]:
-    """A server with small locks, behind a proxy that the tests are."""
-    with second.running(
-        TRUSTED_PROXIES="127.0.0.1",
-        LOCK_PAIR_FAILURES=str(PAIR),
-        LOCK_IDENTIFIER_FAILURES=str(IDENTIFIER),
-        LOCK_KNOWN_BROWSER_FAILURES=str(KNOWN),
-    ) as address_:
-        yield address_
-
-
-@pytest.fixture
-def world(guarded: str, acme: World) -> World:
-    return codes.reachable(acme.at(guarded))
+SERVER = {
+    "LOCK_PAIR_FAILURES": str(PAIR),
+    "LOCK_IDENTIFIER_FAILURES": str(IDENTIFIER),
+    "LOCK_KNOWN_BROWSER_FAILURES": str(KNOWN),
+}
 
 
 def attempt(browser: Browser, identifier: str, password: str = "wrong", ip: str = OWNER) -> httpx.Response:

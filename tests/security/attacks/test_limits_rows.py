@@ -1,7 +1,6 @@
 """AV15: anybody filled the audit log, which nobody can delete from, and the table of parked requests."""
 
 import secrets
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -10,29 +9,16 @@ import pytest
 from audit.models import Entry
 from identity.limits.models import Counter
 from oidc.grants.models import AuthorizationRequest
-from tests.support import second
 from tests.support.cast import RelyingParty, World
 from tests.support.threads import at_once
 
 HERE, ELSEWHERE = "192.0.2.1", "198.51.100.1"
 FAILURES, RECORDED, PARKED, PARKED_KNOWN = 100, 20, 12, 16
-
-
-@pytest.fixture(scope="module")
-def guarded(address: str) -> Iterator[str]:
-    """A server with the limit of failures as in production, behind a proxy that the tests are."""
-    with second.running(
-        TRUSTED_PROXIES="127.0.0.1",
-        LIMIT_ADDRESS_TOKEN_FAILURES=str(FAILURES),
-        LIMIT_ADDRESS_NEW_PARKED_REQUESTS=str(PARKED),
-        LIMIT_ADDRESS_PARKED_REQUESTS=str(PARKED_KNOWN),
-    ) as address_:
-        yield address_
-
-
-@pytest.fixture
-def world(guarded: str, acme: World) -> World:
-    return acme.at(guarded)
+SERVER = {
+    "LIMIT_ADDRESS_TOKEN_FAILURES": str(FAILURES),  # as in production
+    "LIMIT_ADDRESS_NEW_PARKED_REQUESTS": str(PARKED),
+    "LIMIT_ADDRESS_PARKED_REQUESTS": str(PARKED_KNOWN),
+}
 
 
 def post(world: World, path: str, form: dict[str, str], ip: str = HERE, **options: Any) -> httpx.Response:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.oidc.test_required_factors import Setting
-from tests.oidc.test_step_up import CANCEL, UNMET
 from tests.support import codes
 from tests.support.cast import query_of
 from tests.support.factors import enrol
+from tests.support.required_factors import Setting
+from tests.support.step_up import CANCEL, UNMET
 from tests.support.third_parties import consent_page, press
 
 

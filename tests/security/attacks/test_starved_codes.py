@@ -1,38 +1,21 @@
 """AV28, AV29: codes that strangers ask for use up those of the owner, and the text messages of a tenant."""
 
-from collections.abc import Iterator
-
 import httpx
 import pytest
 
 from identity.limits.models import Counter
 from identity.users import services as users
 from identity.users.models import User
-from tests.support import codes, second
+from tests.support import codes
 from tests.support.cast import Browser, World
 from tests.support.codes import new_email, new_phone
 from tests.support.factors import SEND, half, has_session, switch_on
 
 OWNER, THIEF = "198.51.100.1", "192.0.2.1"
 CODES, TEXTS = 4, 8
+SERVER = {"LIMIT_IDENTIFIER_CODES": str(CODES), "LIMIT_TENANT_TEXT_MESSAGES": str(TEXTS)}
 STRANGERS = TEXTS * 3 // 4
 EMAIL, PHONE = "EmailVerificationCode", "PhoneVerificationCode"
-
-
-@pytest.fixture(scope="module")
-def guarded(address: str) -> Iterator[str]:
-    """A server with few codes an hour, behind a proxy that the tests are."""
-    with second.running(
-        TRUSTED_PROXIES="127.0.0.1",
-        LIMIT_IDENTIFIER_CODES=str(CODES),
-        LIMIT_TENANT_TEXT_MESSAGES=str(TEXTS),
-    ) as address_:
-        yield address_
-
-
-@pytest.fixture
-def world(guarded: str, acme: World) -> World:
-    return codes.reachable(acme.at(guarded))
 
 
 def send(browser: Browser, to: str, ip: str, purpose: str = "sign_in") -> httpx.Response:

@@ -9,10 +9,16 @@ from django.utils import timezone
 
 from identity.factors.models import KnownBrowser
 from interaction.experience import services as experience
-from tests.oidc.test_required_factors import Setting, refused
-from tests.support.cast import Browser, query_of
-from tests.support.factors import NEXT, TOTP, App, enrol, half, has_session
+from tests.support.cast import query_of
+from tests.support.factors import NEXT, TOTP, enrol, half, has_session
 from tests.support.management import result_of
+from tests.support.required_factors import (
+    Setting,
+    keep_only_the_memory,
+    refused,
+    remembered_browser,
+    that_remembers,
+)
 
 
 def trust(**policy: Any) -> None:
@@ -48,11 +54,7 @@ Tighten = Callable[[], None]
 @pytest.fixture
 def setting(acme):
     """An organization that requires two factors, in a tenant in which browsers can be remembered."""
-    setting = Setting(acme, factors=("Totp", "EmailVerificationCode"))
-    with acme.active():
-        trust(enabled=True)
-    setting.require()
-    return setting
+    return that_remembers(acme, factors=("Totp", "EmailVerificationCode"))
 
 
 @pytest.fixture
@@ -64,21 +66,6 @@ def app(setting):
 def browser(setting, app):
     """A remembered browser, in which the user signed in again without the second factor."""
     return remembered_browser(setting, app)
-
-
-def remembered_browser(setting: Setting, app: App) -> Browser:
-    browser = setting.world.browser()
-    half(browser, setting.user)
-    assert has_session(browser.post(TOTP, json={"code": app.code(), "remember": True}))
-    only_known(browser)
-    assert has_session(browser.sign_in(setting.user))
-    return browser
-
-
-def only_known(browser: Browser) -> None:
-    browser.http.cookies = {
-        item.name: item.value for item in browser.http.cookies.jar if "gatehouse-known" in item.name
-    }
 
 
 def is_satisfied(setting: Setting, tokens: dict[str, Any]) -> bool:
@@ -137,7 +124,7 @@ def test_attack_AV27_the_session_context_says_so(setting, browser, tighten, scop
 
 @tightened
 def test_attack_AV27_the_next_sign_in_is_asked(setting, browser, tighten):
-    only_known(browser)
+    keep_only_the_memory(browser)
     with setting.world.active():
         tighten()
 
@@ -153,7 +140,7 @@ def test_attack_AV27_a_sign_in_that_waits_remembers_nothing_once_the_policy_is_o
     with setting.world.active():
         trust(enabled=True)
 
-    only_known(browser)
+    keep_only_the_memory(browser)
     assert not has_session(browser.sign_in(setting.user))
 
 

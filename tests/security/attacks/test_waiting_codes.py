@@ -8,13 +8,12 @@ from identity.factors import forgetting
 from identity.factors import services as factor_services
 from identity.sessions import sign_out
 from identity.users import credentials
-from interaction.experience import services as experience
 from oidc.grants.models import AuthorizationCode, RefreshFamily
-from tests.oidc.test_required_factors import TWO, Setting, refused
 from tests.support.account import NEW, is_signed_in, send
 from tests.support.cast import PASSWORD
-from tests.support.factors import TOTP, enrol, half, has_session, switch_on
+from tests.support.factors import enrol, has_session, switch_on
 from tests.support.independent import claims_of
+from tests.support.required_factors import TWO, Setting, refused, remembered_browser, that_remembers
 
 CONFIRM = "/api/my-account/confirm"
 ONE = "urn:service:acr:1fa"
@@ -143,11 +142,7 @@ class TestWhatWasProven:
 class TestARememberedBrowser:
     @pytest.fixture
     def setting(self, acme):
-        setting = Setting(acme)
-        with acme.active():
-            experience.change({"trusted_device_policy": {"enabled": True}})
-        setting.require()
-        return setting
+        return that_remembers(acme)
 
     @pytest.fixture
     def app(self, setting):
@@ -156,14 +151,7 @@ class TestARememberedBrowser:
     @pytest.fixture
     def browser(self, setting, app):
         """A remembered browser, in which the user signed in again without the second factor."""
-        browser = setting.world.browser()
-        half(browser, setting.user)
-        assert has_session(browser.post(TOTP, json={"code": app.code(), "remember": True}))
-        browser.http.cookies = {
-            item.name: item.value for item in browser.http.cookies.jar if "gatehouse-known" in item.name
-        }
-        assert has_session(browser.sign_in(setting.user))
-        return browser
+        return remembered_browser(setting, app)
 
     def redeem(self, setting, code):
         answer = setting.client.redeem(code)

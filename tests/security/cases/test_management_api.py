@@ -9,7 +9,8 @@ from audit.models import Entry
 from tests.support import codes
 from tests.support.cast import PASSWORD, World, default_world, new_world
 from tests.support.management import refusal_of, result_of
-from tests.support.surface import Estate, all_routes
+from tests.support.management_routes import all_routes
+from tests.support.surface import Estate
 from tests.support.wire import send
 
 ROUTES = {str(route): route for route in all_routes()}

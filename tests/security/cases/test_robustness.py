@@ -8,7 +8,8 @@ import pytest
 
 from database import ids
 from tests.support.cast import query_of
-from tests.support.surface import Estate, Route, writes
+from tests.support.management_routes import Route, writes
+from tests.support.surface import Estate
 from tests.support.threads import at_once
 
 DEEP = 100_000
