@@ -73,7 +73,7 @@ def _profile(user: User) -> Data:
 
 
 def _sessions(user: User) -> list[Data]:
-    # The clock of a node, which sets ``created_at``, can be behind: the session of this request is a live one.
+    # A node sets ``created_at``, and its clock can be behind. Live sessions are always the owner's.
     is_live = Q(ended_at=None, epoch=user.epoch)
     sessions = Session.objects.filter(Q(created_at__gte=own_entries.get_beginning(user)) | is_live, user=user)
     return [

@@ -1,4 +1,4 @@
-"""What a user may read of the own account's audit log: nothing of earlier owners, and nobody else's address."""
+"""What a user may read of the own account's log: nothing of earlier owners, and nobody else's address."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
