@@ -104,7 +104,7 @@ def _name_administrator(administrator: object) -> str:
 def _find_typed(entries: list[Entry], reader: object) -> dict[UUID, str]:
     """Return the typed identifiers by entry. For a hashed one, use the text of another entry that has it.
 
-    The reader must be able to see that entry: the log of the default tenant also has administrators' sign-ins.
+    The reader may see that entry: the log of the default tenant also has administrators' sign-ins.
     Only the newest ``_MAX_READ`` entries of an identifier are read, because an attacked one has very many.
     """
     hashed = [entry for entry in entries if _get_text(entry).startswith(_HASHED) and entry.identifier_key]
