@@ -47,7 +47,7 @@ def respond(
     is_wrong = has_to_type and request.POST.get("number", "").strip() != str(len(rows))
     if is_confirmed and not is_wrong:
         if sent_form.claim(request):
-            _run(request, operation, rows, title)
+            _run(runner, request, operation, rows, title)
         else:
             messages.info(request, _SENT_BEFORE)
         return None
@@ -69,12 +69,15 @@ def respond(
     )
 
 
-def _run(request: HttpRequest, operation: Operation, rows: list[Any], title: str) -> None:
+def _run(
+    runner: OperationRunner, request: HttpRequest, operation: Operation, rows: list[Any], title: str
+) -> None:
     """Run an operation row by row, then report how many rows it changed, and what was refused."""
     refusals: Counter[str] = Counter()
     for row in rows:
         try:
-            operation.run(Submission(row, {}, None, request.user))
+            with runner.in_tenant():
+                operation.run(Submission(row, {}, None, request.user))
         except ServiceError as refusal:
             refusals[form_errors.describe(refusal)] += 1
     if done := len(rows) - refusals.total():

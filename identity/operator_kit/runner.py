@@ -1,7 +1,7 @@
 """Running an operation: its form, the call of the service, and the page that follows."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -60,6 +60,10 @@ class OperationRunner:
     catalogue: OperationCatalogue
     at_root: bool
     show_card: Callable[[HttpRequest, Any, dict[str, Any]], HttpResponse]
+
+    def in_tenant(self) -> AbstractContextManager[object]:
+        """Return a context with the tenant to which the audit entries of an operation belong."""
+        return tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext()
 
     def find_answer(self, request: HttpRequest) -> HttpResponse | None:
         """Return the response to a form that was sent before, even if its row was deleted, or None."""
@@ -126,7 +130,7 @@ class OperationRunner:
         """Return the URL and the message that follow an operation. Run it unless the form was sent before."""
 
         def work() -> Answer:
-            with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
+            with self.in_tenant():
                 result = operation.run(submission)
             answer = answers.build(request, self.model, submission.row, result)
             return in_place.lead_back(request, operation, submission.row, answer)

@@ -10,10 +10,10 @@ from django.utils.translation import gettext_noop
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import SelectValues
 from identity.users import identifiers
-from interaction.connectors import configs, email_domains
+from interaction.connectors import configs
 from interaction.connectors.messages import EMAIL, SMS, Message
 from interaction.connectors.models import Connector
-from interaction.connectors.providers import registry
+from interaction.connectors.providers import mailboxes, registry
 from interaction.connectors.providers.base import Config, Sender
 
 _CHANNELS: Final[dict[str, str]] = {Connector.Type.EMAIL: EMAIL, Connector.Type.SMS: SMS}
@@ -93,7 +93,7 @@ def send(sender: Sender, config: Config, message: Message) -> None:
     """
     if message.channel == EMAIL:
         to = identifiers.clean_email(message.to)
-        message = replace(message, to=email_domains.delivery_address(to))
+        message = replace(message, to=mailboxes.delivery_address(to))
     sender.send(config, message)
 
 

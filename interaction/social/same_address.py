@@ -10,8 +10,7 @@ from typing import Final
 
 import idna
 
-from identity.users import identifiers
-from interaction.connectors import email_domains
+from identity.users import email_domains, identifiers
 
 _ASCII_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 

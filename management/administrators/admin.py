@@ -74,7 +74,7 @@ def _is_linked(administrator: Administrator) -> bool:
 
 def _remove(submission: Submission) -> str:
     _check_proof(submission)
-    services.remove(submission.row, expected=submission.expected, by=submission.by)
+    services.remove(submission.row, expected=submission.expected, by=submission.by, is_proven=True)
     return gettext("The administrator is deleted.")
 
 

@@ -12,6 +12,7 @@ from django.core.mail import EmailMessage
 from django.utils.translation import get_language, gettext, gettext_noop, override
 
 from identity.core.errors import ServiceError
+from identity.users import email_domains
 
 # Its thread starts with the first mail, after the server has forked its workers.
 EXECUTOR: Final = ThreadPoolExecutor(1, thread_name_prefix="administrator-mail")
@@ -66,13 +67,18 @@ def send(to: str, subject: str, body: str) -> None:
     """Send a mail and wait for the server. Call it outside transactions.
 
     Raises:
-        NotSent: the server cannot be reached, or refuses the message.
+        NotSent: the server cannot be reached, or refuses the message; or the domain of the address is not
+            valid in IDNA 2008.
 
     """
+    recipient = email_domains.encode_address(to)
+    if recipient is None:
+        _log.error("mail to an administrator was not sent: the domain is not valid in IDNA 2008")
+        raise NotSent
     # Prevents automatic replies, such as "I'm on holiday" (RFC 3834).
     headers = {"Auto-Submitted": "auto-generated"}
     try:
-        EmailMessage(subject, body, to=[to], headers=headers).send()
+        EmailMessage(subject, body, to=[recipient], headers=headers).send()
     except (OSError, SMTPException, ValueError) as error:
         _log.error("mail to an administrator was not sent: %s", error)
         raise NotSent from None

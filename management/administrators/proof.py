@@ -32,6 +32,14 @@ class ProofNeeded(ServiceError):
         super().__init__(f"{self.field}: {self.rule}")
 
 
+class SignInTooOld(ServiceError):
+    """The operation needs a recent sign-in."""
+
+    status = 403
+    reason = "proof_needed"
+    message = gettext_noop("the token is too old to delete an administrator: sign in again")
+
+
 class NotProven(ServiceError):
     """The administrator's own password or code is wrong."""
 
@@ -54,7 +62,7 @@ def check(by: Administrator, *, password: str = "", code: str = "") -> None:
 
     """
     if not password:
-        if time.time() - by.signed_in_at > settings.ADMIN_PROOF_SECONDS:
+        if not _is_recent(by):
             raise ProofNeeded
         return
     try:
@@ -63,3 +71,18 @@ def check(by: Administrator, *, password: str = "", code: str = "") -> None:
         raise NotProven("current_code", refusal.headers) from None
     except sign_in.WrongCredentials as refusal:
         raise NotProven("current_password", refusal.headers) from None
+
+
+def check_recent(by: Administrator) -> None:
+    """Check that the administrator signed in recently, for requests that cannot carry a password.
+
+    Raises:
+        SignInTooOld: the sign-in is not recent.
+
+    """
+    if not _is_recent(by):
+        raise SignInTooOld
+
+
+def _is_recent(by: Administrator) -> bool:
+    return time.time() - by.signed_in_at <= settings.ADMIN_PROOF_SECONDS

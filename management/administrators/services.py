@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from audit import log
@@ -192,15 +191,21 @@ def remove(
     *,
     expected: frozenset[int] | None = None,
     by: Administrator | None = None,
+    is_proven: bool = False,
 ) -> None:
     """Delete an administrator. Tokens and sessions of the administrator end at once.
 
+    ``is_proven`` says that ``by`` has just entered password and code. Otherwise a recent sign-in is needed.
+
     Raises:
+        proof.SignInTooOld: ``by`` has to sign in again.
         rights.LastSuperuser: there is no other administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
         session_check.SessionEnded: the credentials or rights of ``by`` have changed since the request began.
 
     """
+    if by is not None and not is_proven:
+        proof.check_recent(by)
     others = rights.lock(administrator, by=by)
     if administrator.manages_everything and not others:
         raise rights.LastSuperuser
@@ -222,18 +227,6 @@ def unlink(administrator: Administrator, *, by: Administrator) -> None:
     """
     rights.lock(administrator, by=by)
     single_sign_on.unlink(administrator)
-
-
-def with_tenants(queryset: QuerySet[Any], *columns: str) -> list[dict[str, Any]]:
-    """Return columns of rows with the slugs of their tenants, newest first, in one query."""
-    rows = queryset.model._default_manager.filter(pk__in=queryset.values("pk"))
-    found: dict[Any, dict[str, Any]] = {}
-    for row in rows.order_by("-created_at", "-pk", "tenants__slug").values(*columns, "tenants__slug"):
-        slug = row.pop("tenants__slug")
-        tenants = found.setdefault(row["id"], {**row, "tenants": []})["tenants"]
-        if slug is not None:
-            tenants.append(slug)
-    return list(found.values())
 
 
 def find_tenants(slugs: list[str]) -> list[Tenant]:

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from identity.rest.etags import expected_versions
 from identity.rest.pagination import EnvelopePagination
 from identity.rest.viewsets import CrudViewSet, ReadViewSet, Row
-from management.administrators import invitations, services
+from management.administrators import invitations, rows_with_tenants, services
 from management.administrators.models import Administrator, Invitation, parse_id
 from management.administrators.serializers import (
     AdministratorWriteSerializer,
@@ -23,12 +23,12 @@ class _WithTenants(ReadViewSet):
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
         """Return a page."""
         pages = cast("EnvelopePagination", self.paginator)
-        rows = services.with_tenants(pages.window(self.get_queryset(), request), *self.columns, "version")
+        rows = rows_with_tenants.read(pages.window(self.get_queryset(), request), *self.columns, "version")
         return self.get_paginated_response([self.to_representation(row) for row in rows])
 
     def row(self, pk: Any) -> Row | None:
         """Return a row with the slugs of its tenants."""
-        found = services.with_tenants(self.get_queryset().filter(pk=pk), *self.columns, "version")
+        found = rows_with_tenants.read(self.get_queryset().filter(pk=pk), *self.columns, "version")
         return found[0] if found else None
 
 
@@ -43,6 +43,10 @@ class AdministratorViewSet(_WithTenants, CrudViewSet):
     def parse_id(self, text: str) -> int | None:
         """Return the id of a path, or None if it is not a whole number."""
         return parse_id(text)
+
+    def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Delete an administrator. You must have signed in recently (``ADMIN_PROOF_SECONDS``)."""
+        return super().destroy(request, *args, **kwargs)
 
     def perform_create(self, fields: Row) -> int:
         """Create an administrator."""

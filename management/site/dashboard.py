@@ -34,7 +34,7 @@ def content(reader: object, range_: str) -> dict[str, Any]:
     figures = statistics.get_statistics(days)
     plots = [plot for name in _TITLES if (plot := _chart(figures, name)).total]
     failed = statistics.get_latest_failures(reader)
-    who = entry_subjects.find_subjects(failed)
+    who = entry_subjects.find_subjects(failed, reader)
     failures = [EntryLine(entry, entry_sentences.sentence(entry), who=who[entry.pk]) for entry in failed]
     steps = checklist.get_steps(reader)
     done = sum(step.is_done for step in steps)

@@ -35,10 +35,10 @@ class _Rows:
     applications: Mapping[str, Application]
 
 
-def find_subjects(entries: Iterable[Entry]) -> dict[UUID, Cell]:
+def find_subjects(entries: Iterable[Entry], reader: object) -> dict[UUID, Cell]:
     """Return for each entry of the active tenant who it is about, in five queries for all of them."""
     entries = list(entries)
-    rows = _find_rows(entries)
+    rows = _find_rows(entries, reader)
     return {entry.pk: _describe_subject(entry, rows) for entry in entries}
 
 
@@ -48,13 +48,13 @@ def find_actors(entries: Iterable[Entry], reader: Any) -> dict[UUID, Cell]:
     The names of administrators are links if the reader may see their pages.
     """
     entries = list(entries)
-    rows = _find_rows(entries)
+    rows = _find_rows(entries, reader)
     has_links = reader.has_perm("administrators.view_administrator")
     return {entry.pk: _describe_actor(entry, rows, has_links=has_links) for entry in entries}
 
 
-def _find_rows(entries: list[Entry]) -> _Rows:
-    texts = _find_typed(entries)
+def _find_rows(entries: list[Entry], reader: object) -> _Rows:
+    texts = _find_typed(entries, reader)
     users = _find_users(entries, texts.values())
     administrators = Administrator.objects.in_bulk(
         {pk for entry in entries if isinstance(pk := entry.payload.get("administrator_id"), int)}
@@ -101,15 +101,17 @@ def _name_administrator(administrator: object) -> str:
     return gettext("Administrator %(name)s") % {"name": administrator}
 
 
-def _find_typed(entries: list[Entry]) -> dict[UUID, str]:
+def _find_typed(entries: list[Entry], reader: object) -> dict[UUID, str]:
     """Return the typed identifiers by entry. For a hashed one, use the text of another entry that has it.
 
+    The reader may see that entry: the log of the default tenant also has administrators' sign-ins.
     Only the newest ``_MAX_READ`` entries of an identifier are read, because an attacked one has very many.
     """
     hashed = [entry for entry in entries if _get_text(entry).startswith(_HASHED) and entry.identifier_key]
     one_each = {entry.identifier_key: entry.pk for entry in hashed}
     is_same = {name: OuterRef(OuterRef(name)) for name in ("tenant_id", "identifier_key")}
-    newest = Entry.objects.filter(**is_same).order_by("-created_at", "-id").values("pk")[:_MAX_READ]
+    same = Entry.objects.visible_to(reader).filter(**is_same)
+    newest = same.order_by("-created_at", "-id").values("pk")[:_MAX_READ]
     names = (KeyTextTransform(name, "payload") for name in ("username", "identifier"))
     texts = Entry.objects.annotate(text=Coalesce(*names, Value(""), output_field=TextField()))
     readable = texts.filter(pk__in=newest).exclude(text__startswith=_HASHED).order_by("-created_at", "-id")

@@ -5,7 +5,6 @@ from typing import Any, Final
 import orjson
 from django.utils.translation import gettext_noop
 
-from interaction.connectors import email_domains
 from interaction.connectors.errors import ProviderError, describe_refusal, describe_status
 from interaction.connectors.messages import Message
 from interaction.connectors.outbound import web
@@ -154,7 +153,7 @@ class AmazonSes:
 
 
 def _document(config: Config, message: Message) -> dict[str, Any]:
-    sender = email_domains.delivery_address(config["from_email"])
+    sender = mailboxes.delivery_address(config["from_email"])
     document: dict[str, Any] = {
         "FromEmailAddress": mailboxes.format_encoded(config["from_name"], sender),
         "Destination": {"ToAddresses": [message.to]},

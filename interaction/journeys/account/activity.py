@@ -5,6 +5,7 @@ from typing import Final
 from audit.events import Event
 from audit.models import Entry
 from identity.users.models import User
+from interaction.journeys.account import own_entries
 
 _SIGN_INS: Final = (
     Event.SIGN_IN_PASSWORD,
@@ -20,5 +21,4 @@ def get_sign_ins(user: User) -> list[Entry]:
 
     A failed attempt is among them only if the user was proven, for example if the account was suspended.
     """
-    entries = Entry.objects.filter(tenant_id=user.tenant_id, user_id=str(user.pk), key__in=_SIGN_INS)
-    return list(entries.order_by("-created_at", "-id")[:_MAX_SHOWN])
+    return list(own_entries.find(user).filter(key__in=_SIGN_INS)[:_MAX_SHOWN])

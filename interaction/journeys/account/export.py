@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
+from django.db.models import Q
+
 from audit import log
 from audit.events import Event
-from audit.models import Entry
 from identity.factors import services as factors
 from identity.factors.models import KnownBrowser, SignInCountry
 from identity.organizations.models import Membership
@@ -12,7 +13,7 @@ from identity.rest.fields import timestamp
 from identity.roles.models import Role, UserRole
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.journeys.account import confirmation
+from interaction.journeys.account import confirmation, own_entries
 from interaction.social import services as identities
 from oidc.grants import connections, descriptions
 from oidc.provider import scopes
@@ -72,6 +73,9 @@ def _profile(user: User) -> Data:
 
 
 def _sessions(user: User) -> list[Data]:
+    # A node sets ``created_at``, and its clock can be behind. Live sessions are always the owner's.
+    is_live = Q(ended_at=None, epoch=user.epoch)
+    sessions = Session.objects.filter(Q(created_at__gte=own_entries.get_beginning(user)) | is_live, user=user)
     return [
         {
             "id": str(session.pk),
@@ -82,7 +86,7 @@ def _sessions(user: User) -> list[Data]:
             "ip": session.ip,
             "user_agent": session.user_agent,
         }
-        for session in Session.objects.filter(user=user).order_by("-created_at", "-pk")[:_MAX_ROWS]
+        for session in sessions.order_by("-created_at", "-pk")[:_MAX_ROWS]
     ]
 
 
@@ -187,15 +191,5 @@ def _organizations(user: User) -> list[Data]:
 
 
 def _activity(user: User) -> list[Data]:
-    entries = Entry.objects.filter(tenant_id=user.tenant_id, user_id=str(user.pk))
-    return [
-        {
-            "key": entry.key,
-            "application_id": entry.application_id,
-            "details": entry.payload,
-            "ip": entry.ip,
-            "user_agent": entry.user_agent,
-            "at": timestamp(entry.created_at),
-        }
-        for entry in entries.order_by("-created_at", "-id")[:_MAX_ROWS]
-    ]
+    entries = own_entries.find(user)[:_MAX_ROWS]
+    return [{**own_entries.describe(entry), "at": timestamp(entry.created_at)} for entry in entries]

@@ -10,11 +10,10 @@ from django.utils import timezone
 from audit.models import Entry
 from identity.factors import countries
 from identity.factors.models import SignInCountry
-from identity.users import credentials, typed
+from identity.users import credentials, email_domains, typed
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import FormerEmail, User
-from interaction.connectors import email_domains
 from interaction.experience import services as experience
 from interaction.verification import outgoing
 from tests.interaction.second_factor.test_recovery import issue, recover
@@ -318,7 +317,7 @@ class TestTheNotice:
             credentials.set_password(user, "an other 1 entirely")
 
         assert len(notices_to(new, 1)) == 1
-        assert len(notices_to(email_domains.delivery_address(old), 1)) == 1
+        assert len(notices_to(str(email_domains.encode_address(old)), 1)) == 1
 
     def test_the_new_address_differs_only_in_case(self, reachable):
         old = new_email()

@@ -8,7 +8,6 @@ from django.db import connection
 from management.administrators import invitations
 from management.administrators import services as administrators
 from management.administrators.models import Administrator, Invitation, ProviderAccount
-from tests.management.administrators.test_single_sign_on import default_tenant
 from tests.management.test_two_step import set_up
 from tests.security.attacks.test_console_demotion import caller, is_ended, sent_meanwhile
 from tests.support import operators

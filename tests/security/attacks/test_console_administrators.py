@@ -1,4 +1,4 @@
-"""Administrators: who looks like whom, what proves them, what a role may do (AP16, AP17, AP18, N18)."""
+"""Administrators: who looks like whom, what proves them, what a role may do (AP16, AP17, AP18, AP27, N18)."""
 
 import json
 import secrets
@@ -209,6 +209,20 @@ class TestProof:
         assert send("PATCH", path, {"is_superuser": False, "role": "administrator", "tenants": []}) == 200
         assert send("POST", "/api/v1/administrators", new | own) == 200
         assert [send("PATCH", path, standing | own) for standing in standings] == [200] * 3
+
+    def test_attack_AP27_an_old_token_deletes_no_administrator(self, root, monkeypatch):
+        who = management.new_administrator()
+        here = Client(headers={"Authorization": f"Bearer {root.token}"})  # in this process, with its settings
+        path = f"/api/v1/administrators/{who.pk}"
+
+        with monkeypatch.context() as patched:
+            patched.setattr(configured, "ADMIN_PROOF_SECONDS", 0)
+            refused = here.delete(path)
+            is_there = Administrator.objects.filter(pk=who.pk).exists()
+        done = here.delete(path)
+
+        assert (refused.status_code, is_there, done.status_code) == (403, True, 200)
+        assert "sign in again" in refused.json()["message"]
 
     def test_attack_AP18_nor_does_a_session_alone(self, acme):
         operator, who = operators.at(acme), management.new_administrator()

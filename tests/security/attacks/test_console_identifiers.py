@@ -1,11 +1,13 @@
-"""What people type to say who they are, as the log keeps it (AV21, N17)."""
+"""What people type to say who they are, as the log keeps it (AV21, AP25, N17)."""
 
 import secrets
 
 import pytest
 
 from audit.models import Entry
+from management.administrators.models import Role
 from tests.support import management, operators
+from tests.support.cast import PASSWORD, default_world
 from tests.support.management import result_of
 
 SECRET = "hunter2-My-Bank-Pass!"
@@ -98,3 +100,20 @@ def test_decision_N17_and_at_the_operators_site(acme):
     assert strangers.count("nobody has this identifier") == 1
     assert "Latest attempts" in page
     assert "The password is wrong" in page
+
+
+def test_attack_AP25_which_addresses_are_those_of_administrators(address):
+    """I read the log of the default tenant, and try addresses there to see which of them it can name."""
+    default = default_world()
+    who = operators.administrator()
+    body = {"username": who.username, "password": PASSWORD}
+    signed_in = management.connection().post(f"{default.address}/api/admin/sign-in", json=body)
+    reader = operators.Operator(operators.administrator(tenants=["default"], role=Role.AUDITOR))
+    reader.sign_in()
+
+    assert (signed_in.status_code, attempt(default, who.username).status_code) == (200, 401)
+    pages = [reader.get("/admin/").text, reader.get("/admin/audit/entry/").text]
+
+    assert all("Unknown identifier" in page for page in pages)
+    assert not any(who.username in page for page in pages)
+    assert who.username in operators.at(default).get("/admin/audit/entry/").text

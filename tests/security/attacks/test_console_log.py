@@ -1,15 +1,18 @@
-"""What the log says of those who manage, and to whom (AP12, AP13, AP15)."""
+"""What the log says of those who manage, and to whom (AP12, AP13, AP15, AP26)."""
 
 import csv
 import io
+import re
 import secrets
 
 import pytest
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.test import Client
 
 from audit import context, counting, log
 from audit.events import Event
 from audit.models import CountSegment, Entry
+from management.administrators import invitations
 from management.observability import refusals
 from tests.support import cast, management, operators
 from tests.support.management import refusal_of, result_of
@@ -237,3 +240,19 @@ class TestExport:
         cells = [cell for row in csv.reader(io.StringIO(text), delimiter=separator) for cell in row]
         assert quoted == []
         assert [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d"))] == []
+
+
+def test_attack_AP26_what_a_superuser_does_to_many_rows_is_not_in_the_log_of_a_tenant(acme, root):
+    operator, mail = operators.at(acme), f"{secrets.token_hex(5)}@example.com"
+    invited = invitations.invite(
+        email=mail, is_superuser=True, by=operator.who, current_password=cast.PASSWORD
+    ).invitation
+
+    ticked = {ACTION_CHECKBOX_NAME: [str(invited.pk)], "confirmed": "yes", "drawn_for": operator.tenant}
+    page = operator.get("/admin/tenant/").text
+    (token, *_) = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+    path = "/admin/administrators/invitation/"
+    operator.http.post(path, data={"csrfmiddlewaretoken": token, "action": "delete", **ticked})
+
+    (entry,) = Entry.objects.filter(key=Event.INVITATION_DELETE, payload__id=str(invited.pk))
+    assert entry.tenant_id == cast.default_world().tenant.pk

@@ -7,9 +7,6 @@ Python and Django encode by IDNA 2003, which sends mail for ``straße.example`` 
 import unicodedata
 
 import idna
-from django.utils.translation import gettext_noop
-
-from interaction.connectors.errors import ProviderError
 
 
 def encode(domain: str) -> str | None:
@@ -22,20 +19,11 @@ def encode(domain: str) -> str | None:
         return None
 
 
-def delivery_address(address: str) -> str:
-    """Return an email address with its domain in DNS form.
-
-    Raises:
-        ProviderError: the domain is not valid in IDNA 2008.
-
-    """
+def encode_address(address: str) -> str | None:
+    """Return an email address with its domain in DNS form; None if the domain is not valid in IDNA 2008."""
     local, _, domain = address.rpartition("@")
     if domain.isascii():
         return address
     # IDNA 2008 has no upper-case letters. ``casefold`` would turn ß into ss, which is another domain.
     encoded = encode(unicodedata.normalize("NFC", domain.lower()))
-    if encoded is None:
-        raise ProviderError(
-            gettext_noop("the recipient's domain is not a valid internationalized domain name (IDNA 2008)")
-        )
-    return f"{local}@{encoded}"
+    return None if encoded is None else f"{local}@{encoded}"
