@@ -5,10 +5,10 @@ from playwright.sync_api import Page, expect
 
 from identity.roles.models import Role
 from oidc.settings import services as oidc_settings
-from tests.browser.test_journeys import shows, sign_in, start
 from tests.support import codes
 from tests.support.cast import World, query_of
 from tests.support.codes import message_to, new_email
+from tests.support.journeys import shows, sign_in, start
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experiences
 from interaction.social import services as identities
 from oidc.applications import services as applications
-from tests.browser.test_journeys import start
 from tests.support import codes, factors
 from tests.support.cast import PASSWORD, World, query_of
 from tests.support.codes import experience, message_to, new_email, new_phone
+from tests.support.journeys import start
 from tests.support.screens import Screens
 
 pytestmark = pytest.mark.skipif(

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import shows, start, subject
 from tests.support import codes
 from tests.support.cast import PASSWORD, World
 from tests.support.codes import experience, message_to, new_email
+from tests.support.journeys import shows, start, subject
 
 NEW_PASSWORD = "another good one 2"
 

@@ -10,9 +10,9 @@ from django.db import connection
 
 from identity.factors.models import Authenticator
 from identity.users.models import User
-from tests.management.test_import_users import run
 from tests.support import authenticator, factors
 from tests.support.cast import PASSWORD
+from tests.support.imports import run
 
 EXAMPLES = settings.BASE_DIR / "docs/examples/migration"
 KEY = "3132333435363738393031323334353637383930"

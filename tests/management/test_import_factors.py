@@ -11,8 +11,8 @@ from identity.factors.models import Authenticator
 from identity.users import credentials
 from identity.users.factor_bits import AUTHENTICATOR
 from identity.users.models import User
-from tests.management.test_import_users import PASSWORD, run
 from tests.support import authenticator, factors
+from tests.support.imports import PASSWORD, run
 
 KEYCLOAK = ("keycloak-otp.json", "--format", "keycloak")
 # Keycloak's 20 characters are the key itself; the second secret says that it is base32.

@@ -15,9 +15,9 @@ from identity.core.errors import Invalid
 from management.site.user_import import uploads
 from management.site.user_import.uploads import Upload
 from tests.management.test_import_page import SAMPLES, checked, numbers
-from tests.management.test_import_users import run
 from tests.support import operators
 from tests.support.cast import World
+from tests.support.imports import run
 
 ODD: list[Any] = [[], {"a": [1]}, 7, None, "a\0b", "\ud800"]
 ODD_CELLS = [b"[]", b"{}", b"7", b"", b"a\0b", b"J\xfcrgen"]

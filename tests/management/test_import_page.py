@@ -16,9 +16,9 @@ from audit.models import Entry
 from identity.submissions.models import ShownOnce
 from identity.users.models import User
 from management.site.user_import import uploads
-from tests.management.test_import_users import sign_in
 from tests.support import operators
 from tests.support.cast import World
+from tests.support.imports import sign_in
 from tests.support.operators import Operator
 from tests.support.threads import at_once
 

@@ -10,10 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from audit.models import Entry
 from config.server import surfaces
-from identity.tenants.middleware import get_cached
 from oidc.applications import services as applications
 from oidc.provider import userinfo_surface
-from tests.support import cast, comparison
+from tests.support import comparison
 from tests.support.cast import RelyingParty
 from tests.support.in_process import InProcessWorld, SurfacesWorld
 from tests.support.independent import bearer
@@ -27,10 +26,7 @@ OMIT = {"name": "big", "source": "user.custom_data.big", "into": ["userinfo"]}
 @pytest.fixture
 def here(database) -> SurfacesWorld:
     """A tenant that this process serves, surfaces included."""
-    world = SurfacesWorld.of(cast.new_world("Acme"))
-    world.get("/.well-known/openid-configuration")  # the process knows the tenant from now on
-    assert get_cached(world.tenant.slug)
-    return world
+    return SurfacesWorld.known()
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import httpx
 from django.core.handlers.wsgi import WSGIHandler
 
 from config.server import surfaces
-from tests.support.cast import Browser, World
+from identity.tenants.middleware import get_cached
+from tests.support.cast import Browser, World, new_world
 
 
 @cache
@@ -66,6 +67,14 @@ class InProcessWorld(World):
 @dataclass(frozen=True)
 class SurfacesWorld(InProcessWorld):
     """The same, with surfaces: a request for which there is an issuing plan is answered by the plan."""
+
+    @classmethod
+    def known(cls) -> Self:
+        """A new tenant, which this process knows already."""
+        world = cls.of(new_world("Acme"))
+        world.get("/.well-known/openid-configuration")
+        assert get_cached(world.tenant.slug)
+        return world
 
     def _ask(self, method: str, path: str, options: dict[str, Any]) -> httpx.Response:
         with httpx.Client(transport=httpx.WSGITransport(app=_surfaces_first)) as client:

@@ -155,8 +155,8 @@ def _a_tenant(_: Estate) -> str:
 
 
 def _an_invitation(estate: Estate) -> str:
-    by = operators.administrator()
-    return str(invitations.invite(**BODIES["POST /administrator-invitations"](estate), by=by, current_password=PASSWORD).invitation.pk)
+    by, body = operators.administrator(), BODIES["POST /administrator-invitations"](estate)
+    return str(invitations.invite(**body, by=by, current_password=PASSWORD).invitation.pk)
 
 
 def _an_administrator(_: Estate) -> str:

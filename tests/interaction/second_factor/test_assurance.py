@@ -11,9 +11,9 @@ from django.db import connection
 from identity.factors import recovery
 from identity.factors.models import BackupCode, RecoveryGrant
 from identity.users.models import User
-from tests.management.test_import_users import run
 from tests.support import codes, factors, management
 from tests.support.factors import NEXT, SEND, TOTP, App, enrol, give_backup_codes, half, has_session
+from tests.support.imports import run
 from tests.support.independent import claims_of
 from tests.support.management import refusal_of, result_of
 

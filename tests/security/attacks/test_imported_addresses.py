@@ -16,11 +16,11 @@ from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from tests.management import test_import_page
-from tests.management.test_import_users import run, sign_in
 from tests.security.attacks.test_members_of_others import Enroller
 from tests.support import codes, management, operators
 from tests.support.cast import PASSWORD, World, hash_of_the_password
 from tests.support.codes import new_email, new_phone
+from tests.support.imports import run, sign_in
 from tests.support.management import Caller, result_of
 
 Make = Callable[[dict[str, Any]], str]

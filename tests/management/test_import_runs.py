@@ -1,0 +1,113 @@
+"""Runs of ``manage.py import_users``: a second one, one that was interrupted, and one that stores nothing."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+
+from audit.models import Entry
+from identity.users import importing
+from identity.users.models import User
+from tests.support.imports import run, write
+
+
+@pytest.mark.parametrize("batch", ["1", "2", "500"])
+def test_a_second_run_imports_nobody_twice_however_they_were_changed(acme, batch):
+    run(acme, "users.csv", "--batch", batch)
+    with acme.active():
+        User.objects.filter(username="dora").update(
+            username="doris", username_key="doris", email="", email_key=None
+        )
+        before = list(User.objects.order_by("pk").values())
+    entries = Entry.objects.filter(tenant_id=acme.tenant.pk).count()
+
+    again = run(acme, "users.csv", "--batch", batch)
+
+    assert (again.summary["imported"], again.summary["present"], again.failed) == (0, 2, False)
+    with acme.active():
+        assert list(User.objects.order_by("pk").values()) == before
+    assert Entry.objects.filter(tenant_id=acme.tenant.pk).count() == entries
+
+
+def test_after_an_interruption_the_same_command_goes_on(acme, tmp_path, monkeypatch):
+    people = write(tmp_path, *({"id": str(n), "username": f"p{n}"} for n in range(10)))
+    calls = []
+
+    def interrupted(batch: list[User]) -> Any:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return add(batch)
+
+    add = importing.add
+    monkeypatch.setattr(importing, "add", interrupted)
+    stopped = run(acme, people, "--batch", "2")
+    monkeypatch.setattr(importing, "add", add)
+
+    assert stopped.summary["imported"] == 4
+    with acme.active():
+        assert User.objects.count() == 4
+    resumed = run(acme, people, "--batch", "2")
+    assert (resumed.summary["present"], resumed.summary["imported"]) == (4, 6)
+    with acme.active():
+        assert User.objects.count() == 10
+
+
+def test_a_batch_that_fails_leaves_neither_users_nor_entries(acme, tmp_path, monkeypatch):
+    def fails(*_: Any) -> None:
+        raise RuntimeError("the database went away")
+
+    monkeypatch.setattr("audit.log.record_all", fails)
+    with pytest.raises(RuntimeError):
+        run(acme, "users.csv")
+
+    with acme.active():
+        assert not User.objects.exists()
+
+
+def test_somebody_who_registers_at_the_same_moment_keeps_their_name(acme, tmp_path, monkeypatch):
+    insert = importing._insert
+
+    def meanwhile(_: list[User]) -> None:
+        monkeypatch.setattr(importing, "_insert", insert)
+        acme.user("dora")
+        raise IntegrityError
+
+    monkeypatch.setattr(importing, "_insert", meanwhile)
+    ran = run(acme, "users.csv", "--format", "csv")
+
+    assert (ran.summary["imported"], ran.summary["refused"]) == (1, 1)
+
+
+def test_an_error_of_the_database_that_nobody_explains_is_not_swallowed(acme, monkeypatch):
+    def fails(_: Any) -> None:
+        raise IntegrityError
+
+    monkeypatch.setattr(importing, "_insert", fails)
+
+    with pytest.raises(IntegrityError):
+        run(acme, "users.csv")
+
+
+def test_a_dry_run_finds_what_is_wrong_and_stores_nothing(acme, tmp_path):
+    acme.user("taken")
+    people = write(
+        tmp_path, *({"id": str(n), "username": name} for n, name in enumerate(["a", "b", "A", "taken", "c"]))
+    )
+
+    ran = run(acme, people, "--dry-run", "--batch", "1", report=tmp_path / "report.jsonl")
+
+    assert (ran.summary["imported"], ran.summary["refused"], ran.failed) == (3, 2, True)
+    assert [one["line"] for one in ran.report] == [3, 4]
+    with acme.active():
+        assert User.objects.count() == 1
+
+
+def test_two_sources_of_the_same_format_do_not_hide_each_others_people(acme, tmp_path):
+    write(tmp_path, {"id": "1", "username": "ann"}, name="a.jsonl")
+    write(tmp_path, {"id": "1", "username": "ben"}, name="b.jsonl")
+
+    run(acme, tmp_path / "a.jsonl", "--source", "shop")
+    second = run(acme, tmp_path / "b.jsonl", "--source", "forum")
+
+    assert second.summary["imported"] == 1

@@ -1,0 +1,8 @@
+"""A machine at the token endpoint."""
+
+import pytest
+
+
+@pytest.fixture
+def machine(acme):
+    return acme.application("MachineToMachine")
