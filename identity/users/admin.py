@@ -45,8 +45,11 @@ def _unsuspend(submission: Submission) -> str:
 
 
 def _unlock(submission: Submission) -> str:
-    sign_in_locks.end(submission.row)
-    return gettext("All locks of the user have ended.")
+    ends_all = submission.by.ends_second_factor_locks
+    sign_in_locks.end(submission.row, of_second_factors=ends_all)
+    if ends_all:
+        return gettext("All locks of the user have ended.")
+    return gettext("The locks after wrong passwords have ended. A lock of second factors stays.")
 
 
 def _set_password(submission: Submission) -> str:

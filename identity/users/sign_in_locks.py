@@ -67,14 +67,18 @@ def clear(user: User) -> bool:
 
 
 @transaction.atomic
-def end(user: User) -> None:
+def end(user: User, *, of_second_factors: bool = True) -> None:
     """End the locks of a user, and forget the failures, for an administrator or an application.
+
+    The lock of second factors stays unless ``of_second_factors`` is true.
 
     Raises:
         LocksRemain: Redis does not answer.
 
     """
-    if not clear(user) or not limits.clear_locks([get_second_factor_group(user.pk)]):
+    if not clear(user):
+        raise LocksRemain
+    if of_second_factors and not limits.clear_locks([get_second_factor_group(user.pk)]):
         raise LocksRemain
     log.record(Event.USER_UNLOCK, id=user.pk)
 

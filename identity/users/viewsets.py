@@ -131,10 +131,14 @@ class UserViewSet(CrudViewSet):
         return Response(None)
 
     def locks(self, request: Request, pk: str) -> Response:
-        """End the locks of a user. Failed sign-ins so far no longer count, whichever identifier was typed."""
+        """End the locks of a user. Failed sign-ins so far no longer count, whichever identifier was typed.
+
+        The lock of second factors stays if the role of the caller is ``support``.
+        """
         user = self.get_object()
         check_unversioned(request)
-        sign_in_locks.end(user)
+        caller: Any = request.user
+        sign_in_locks.end(user, of_second_factors=caller.ends_second_factor_locks)
         return Response(None)
 
     def suspend(self, request: Request, pk: str) -> Response:

@@ -137,6 +137,11 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         return self.role == Role.ADMINISTRATOR
 
     @property
+    def ends_second_factor_locks(self) -> bool:
+        """Whether this administrator ends the lock that bounds the guesses of a user's second factor."""
+        return self.role == Role.ADMINISTRATOR
+
+    @property
     def manages_everything(self) -> bool:
         """Whether this administrator may do everything in every tenant."""
         return self.is_superuser and self.role == Role.ADMINISTRATOR

@@ -2,7 +2,8 @@
 
 Support helps users to sign in again, but sets no passwords or addresses: these would allow taking over an
 account. For the same reason, support does not verify the email and phone of users, and those of users that
-support creates are unproven (``Administrator.vouches_for_addresses``).
+support creates are unproven (``Administrator.vouches_for_addresses``). When support unlocks a user, the lock
+of second factors stays (``Administrator.ends_second_factor_locks``).
 """
 
 from collections.abc import Collection, Mapping

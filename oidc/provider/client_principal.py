@@ -53,6 +53,7 @@ class ClientPrincipal:
     is_authenticated = True  # for REST framework
     has_recent_proof = True  # an application proves itself with each token
     vouches_for_addresses = True  # emails and phones of users it creates count as proven
+    ends_second_factor_locks = True
 
     @property
     def scopes(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ from database import ids
 from identity.core import tenancy
 from management.site import charts, entry_subjects, statistics
 from management.site.charts import Subject
-from tests.support import factors
+from tests.support import factors, operators
 
 SUBJECT = Subject("x", "X", {})
 
@@ -289,12 +289,13 @@ class TestSubjects:
         key = {"identifier_key": "k" * 40}
         write(acme, days_ago=2, payload={"username": "ada", "result": "failed"}, **key)
         hashed = write(acme, days_ago=1, payload={"username": "hash:x", "result": "failed"}, number=4, **key)
+        reader = operators.administrator()
         with acme.active():
-            assert set(entry_subjects.find_subjects(hashed).values()) == {"ada"}
+            assert set(entry_subjects.find_subjects(hashed, reader).values()) == {"ada"}
 
             monkeypatch.setattr(entry_subjects, "_MAX_READ", 4)
 
-            assert "ada" not in set(entry_subjects.find_subjects(hashed).values())
+            assert "ada" not in set(entry_subjects.find_subjects(hashed, reader).values())
 
 
 def test_decision_M52_the_users_with_a_second_factor_have_a_card(acme, operator):
