@@ -29,6 +29,7 @@ RULES: Final = {
     rules.CODES_FROM_ANYWHERE.kind: ("codes, anywhere", "LIMIT_IDENTIFIER_CODES"),
     rules.CODES_SECOND_STEP.kind: ("codes of second steps, anywhere", "LIMIT_IDENTIFIER_CODES"),
     rules.CODES_KNOWN_BROWSER.kind: ("codes, in a known browser", "LIMIT_NETWORK_CODES"),
+    rules.CODES_KNOWN_BROWSERS.kind: ("codes, in all known browsers", "LIMIT_IDENTIFIER_CODES"),
     rules.TEXT_MESSAGES.kind: ("text messages of the tenant", "LIMIT_TENANT_TEXT_MESSAGES"),
     rules.ADMINISTRATOR.kind: ("failures, at an address", "LOCK_PAIR_FAILURES"),
     rules.ADMINISTRATOR_FROM_ANYWHERE.kind: ("failures, anywhere", "LOCK_IDENTIFIER_FAILURES"),

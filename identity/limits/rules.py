@@ -110,8 +110,11 @@ CODES_FROM_ANYWHERE: Final = Limit("codes from anywhere", settings.LIMIT_IDENTIF
 # Codes of a second step, which only a person gets who has proven the first factor. Replaces
 # CODES_FROM_ANYWHERE, so that strangers cannot use it up.
 CODES_SECOND_STEP: Final = Limit("codes second step", settings.LIMIT_IDENTIFIER_CODES, _HOUR)
-# A browser in which this user signed in before. Replaces CODES_FROM_ANYWHERE and CODES_SECOND_STEP.
+# A browser in which this user signed in before, and all such browsers together. They replace
+# CODES_FROM_ANYWHERE and CODES_SECOND_STEP. The user can make any number of known browsers, so one limit for
+# each would not bound the costs.
 CODES_KNOWN_BROWSER: Final = Limit("codes known browser", settings.LIMIT_NETWORK_CODES, _HOUR)
+CODES_KNOWN_BROWSERS: Final = Limit("codes known browsers", settings.LIMIT_IDENTIFIER_CODES, _HOUR)
 
 # Wrong codes from one network, for one identifier, and in the whole tenant. Only the first refuses;
 # beyond the others, codes are longer.

@@ -24,23 +24,27 @@ def count(row: VerificationCode, device: str, *, refusal: Callable[[int], Except
 
     """
     recipient, network = f"{row.kind} {row.identifier_key}", limits.client_network()
-    ceiling, key = _get_ceiling(row, recipient, device)
+    ceilings = _get_ceilings(row, recipient, device)
+    ceiling = ceilings[0][0]
     is_of_stranger = ceiling is rules.CODES_FROM_ANYWHERE
     at_network = network if is_of_stranger else f"{network} {ceiling.kind}"
     limits.hit(
         (rules.CODE_PAUSE, f"{recipient} {row.purpose} {at_network}"),
         (rules.CODES, f"{recipient} {at_network}"),
-        (ceiling, key),
+        *ceilings,
         refusal=refusal,
     )
     if row.kind == Kind.PHONE:
         limits.hit((rules.TENANT_TEXT_CODES if is_of_stranger else rules.TEXT_MESSAGES, ""))
 
 
-def _get_ceiling(row: VerificationCode, recipient: str, device: str) -> tuple[Limit, str]:
-    """Return the limit over all networks, and its key."""
+def _get_ceilings(row: VerificationCode, recipient: str, device: str) -> list[tuple[Limit, str]]:
+    """Return the limits over all networks, with their keys."""
     if device:
-        return rules.CODES_KNOWN_BROWSER, f"{recipient} {device}"
+        return [
+            (rules.CODES_KNOWN_BROWSER, f"{recipient} {device}"),
+            (rules.CODES_KNOWN_BROWSERS, recipient),
+        ]
     if row.purpose == Purpose.SECOND_FACTOR:
-        return rules.CODES_SECOND_STEP, recipient
-    return rules.CODES_FROM_ANYWHERE, recipient
+        return [(rules.CODES_SECOND_STEP, recipient)]
+    return [(rules.CODES_FROM_ANYWHERE, recipient)]

@@ -111,7 +111,9 @@ class TestUnlock:
         assert answer.status_code == status
         assert is_locked(world, ada.username) == (role == "auditor")
         if role == "support":
-            assert "The locks after wrong passwords have ended." in text_of(operator.get(answer.headers["Location"]))
+            assert "The locks after wrong passwords have ended." in text_of(
+                operator.get(answer.headers["Location"])
+            )
 
     def test_ends_the_lock_of_the_account_page_too(self, world, admin, ada):
         browser = world.browser()

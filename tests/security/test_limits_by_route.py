@@ -11,6 +11,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
+from config.route_limits.kinds import KNOWN_BROWSERS
 from config.route_limits.page import RULES
 from config.route_limits.routes import ROUTES
 from identity.core import tenancy
@@ -82,17 +83,13 @@ def visit(serve: Callable[[str], str], acme: World, kind: str, route: str) -> It
             connectors.create(connector_id="github", type="Social", config=config, enabled=True)
         user = world.user(email=made.person, phone=made.phone)
         made.identifier = user.identifier
-        if rule is rules.CODES_KNOWN_BROWSER and is_about_factors(route):
+        if rule in KNOWN_BROWSERS and is_about_factors(route):
             made.sign_in()
             made.browser.http.cookies.delete(f"gatehouse-session.{world.tenant.slug}")
         if is_about_factors(route):
             give_factors(world, user, route)
         codes.experience(world, account={"username_change": True, "deletion": True})
-        if (
-            "/account" in route
-            or "/confirm" in route
-            or rule in {rules.KNOWN_BROWSER, rules.CODES_KNOWN_BROWSER}
-        ):
+        if "/account" in route or "/confirm" in route or rule in {rules.KNOWN_BROWSER, *KNOWN_BROWSERS}:
             made.sign_in()
         if "/account/security" in route or "my-account" in route:
             prove_long_ago(world)

@@ -1,4 +1,4 @@
-"""AV28, AV29: codes that strangers ask for use up those of the owner, and the text messages of a tenant."""
+"""AV28, AV29, AV37: codes that others ask for use up those of the owner, and the texts of a tenant."""
 
 import httpx
 import pytest
@@ -12,8 +12,12 @@ from tests.support.codes import new_email, new_phone
 from tests.support.factors import SEND, half, has_session, switch_on
 
 OWNER, THIEF = "198.51.100.1", "192.0.2.1"
-CODES, TEXTS = 4, 8
-SERVER = {"LIMIT_IDENTIFIER_CODES": str(CODES), "LIMIT_TENANT_TEXT_MESSAGES": str(TEXTS)}
+CODES, OF_BROWSER, TEXTS = 4, 3, 8
+SERVER = {
+    "LIMIT_IDENTIFIER_CODES": str(CODES),
+    "LIMIT_NETWORK_CODES": str(OF_BROWSER),
+    "LIMIT_TENANT_TEXT_MESSAGES": str(TEXTS),
+}
 STRANGERS = TEXTS * 3 // 4
 EMAIL, PHONE = "EmailVerificationCode", "PhoneVerificationCode"
 
@@ -125,11 +129,24 @@ class TestCodesOfOneIdentifier:
         owner = known_browser(world, user)
         ask_for_the_factor(world, user)
         half(owner, user)
-        statuses = [send_factor(owner, factor, f"203.0.113.{n}").status_code for n in range(11)]
+        statuses = [send_factor(owner, factor, f"203.0.113.{n}").status_code for n in range(OF_BROWSER + 1)]
 
-        most = min(10, TEXTS) if factor == PHONE else 10
-        assert statuses[:most] == [200] * most
-        assert statuses[10] in {400, 429}
+        assert statuses == [200] * OF_BROWSER + [400]
+
+    @pytest.mark.parametrize("purpose", ["sign_in", "second_factor"])
+    def test_attack_AV34_one_user_makes_many_known_browsers(self, world, user, to, factor, purpose):
+        browsers = [known_browser(world, user) for _ in range(CODES + 1)]
+        ask_for_the_factor(world, user)
+
+        def ask(number: int) -> int:
+            ip = f"203.0.113.{number}"
+            if purpose == "second_factor":
+                return send_factor(browsers[number], factor, ip).status_code
+            return send(browsers[number], to, ip).status_code
+
+        assert [ask(number) for number in range(CODES + 1)] == [200] * CODES + [400]
+        stranger = send(world.browser(), to, THIEF)
+        assert stranger.status_code == 200
 
 
 class TestTextMessagesOfATenant:
@@ -160,6 +177,15 @@ class TestTextMessagesOfATenant:
 
         assert send(owner, to, OWNER).status_code == 200
         assert send(world.browser(), to, THIEF).status_code == 429
+
+    def test_attack_AV34_one_user_leaves_some_to_other_known_browsers(self, world):
+        to, of_other = new_phone(), new_phone()
+        user = world.user(phone=to, phone_verified=True)
+        other = known_browser(world, world.user(phone=of_other, phone_verified=True))
+        for number in range(TEXTS):
+            send(known_browser(world, user), to, f"203.0.113.{number}")
+
+        assert send(other, of_other, OWNER).status_code == 200
 
     @pytest.mark.parametrize("purpose", ["sign_in", "forgot_password", "register"])
     def test_attack_AV29_strangers_do_not_for_any_purpose(self, world, purpose):
