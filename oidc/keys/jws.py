@@ -14,9 +14,11 @@ from typing import Any, Final
 import orjson
 from cryptography.exceptions import InvalidSignature
 
+from identity.core import memory
 from oidc.keys.algorithms import SIGNERS
 
 _LONGEST: Final = 16_384
+_MOST_CACHED: Final = 8_192  # bytes in memory
 _COMPACT: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
@@ -29,7 +31,8 @@ class Parsed:
     """The parts of a token. Trust none of them before ``verify`` has returned.
 
     Requests share one object, so its claims are read-only. An object equals only itself, so it can be the key
-    of a cache, also of one that must not mix tenants.
+    of a cache, also of one that must not mix tenants. ``is_cacheable`` says whether it takes at most 8 KiB of
+    memory; no cache may hold a larger one.
     """
 
     alg: str
@@ -38,6 +41,7 @@ class Parsed:
     claims: Mapping[str, Any]
     signing_input: bytes
     signature: bytes
+    is_cacheable: bool = False
 
 
 def encode(value: bytes) -> str:
@@ -61,10 +65,10 @@ def decode(text: str) -> bytes:
     return value
 
 
-def sign(claims: dict[str, Any], *, typ: str, kid: str, algorithm: str, key: Any) -> str:
-    """Return the compact JWS of a claim set. The key must be one for this algorithm."""
+def sign(claims: bytes, *, typ: str, kid: str, algorithm: str, key: Any) -> str:
+    """Return the compact JWS of a claim set in JSON. The key must be one for this algorithm."""
     header = {"alg": algorithm, "typ": typ, "kid": kid}
-    signing_input = f"{encode(orjson.dumps(header))}.{encode(orjson.dumps(claims))}"
+    signing_input = f"{encode(orjson.dumps(header))}.{encode(claims)}"
     signature = SIGNERS[algorithm].sign(key, signing_input.encode())
     return f"{signing_input}.{encode(signature)}"
 
@@ -86,7 +90,9 @@ def parse(token: str) -> Parsed:
         raise InvalidToken("not signed with a known algorithm")
     if not isinstance(kid, str) or not isinstance(typ, str):
         raise InvalidToken("no kid or typ")
-    return Parsed(alg, kid, typ, MappingProxyType(claims), signing_input.encode(), decode(signature))
+    signed = signing_input.encode()
+    is_cacheable = memory.get_size(claims, token, signed, limit=_MOST_CACHED) <= _MOST_CACHED
+    return Parsed(alg, kid, typ, MappingProxyType(claims), signed, decode(signature), is_cacheable)
 
 
 def _parse_object(text: str) -> dict[str, Any]:

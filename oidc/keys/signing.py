@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
+import orjson
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -89,6 +90,16 @@ def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
         SigningKey.DoesNotExist: the tenant has no such key.
 
     """
+    return sign_json(orjson.dumps(claims), typ=typ, key_id=key_id)
+
+
+def sign_json(claims: bytes, *, typ: str, key_id: UUID) -> str:
+    """Return what ``sign`` returns, for claims in JSON.
+
+    Raises:
+        SigningKey.DoesNotExist: the tenant has no such key.
+
+    """
     loaded = _private_key(tenancy.active_id(), key_id)
     return jws.sign(claims, typ=typ, kid=str(key_id), algorithm=loaded.algorithm, key=loaded.key)
 
@@ -103,15 +114,39 @@ def verify(token: str, *, typ: str) -> Parsed:
         InvalidToken: no key of this tenant signed it, or it has another type.
 
     """
-    parsed = _parse_and_verify(tenancy.active_id(), token)
+    try:
+        parsed = _find_verified(tenancy.active_id(), token)
+    except _Uncacheable as large:
+        parsed = large.parsed
     if parsed.typ != typ:
         raise InvalidToken("another type of token")
     return parsed
 
 
+class _Uncacheable(Exception):
+    """A token with a valid signature that takes much memory."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        super().__init__()
+        self.parsed: Final = parsed
+
+
 @lru_cache(maxsize=1024)
+def _find_verified(tenant_id: str, token: str) -> Parsed:
+    """Return a token with a valid signature. Valid results are cached; exceptions are not.
+
+    Raises:
+        InvalidToken: no key of this tenant signed it.
+        _Uncacheable: it is valid, and too large for a cache.
+
+    """
+    parsed = _parse_and_verify(tenant_id, token)
+    if not parsed.is_cacheable:
+        raise _Uncacheable(parsed)
+    return parsed
+
+
 def _parse_and_verify(tenant_id: str, token: str) -> Parsed:
-    """Return a token with a valid signature. Valid results are cached; exceptions are not."""
     parsed = jws.parse(token)
     kid = ids.parse(parsed.kid)
     if kid is None:

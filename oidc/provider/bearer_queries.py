@@ -45,11 +45,11 @@ def find_user(parsed: Parsed, *, with_names: bool) -> Work[User | None]:
         IncompleteToken: the token names no user, or nothing that it depends on.
 
     """
-    query, parameters = _bind(parsed, with_names=with_names)
+    bind = _bind_once if parsed.is_cacheable else _bind
+    query, parameters = bind(parsed, with_names=with_names)
     return (yield from query.find_bound(parameters))
 
 
-@lru_cache(maxsize=1024)
 def _bind(parsed: Parsed, *, with_names: bool) -> tuple[Select[User], Sequence[Any]]:
     """Return the query for a token and its parameters, which follow from the token and its tenant alone."""
     claims, queries = parsed.claims, _WITH_NAMES if with_names else _WITHOUT_NAMES
@@ -65,6 +65,9 @@ def _bind(parsed: Parsed, *, with_names: bool) -> tuple[Select[User], Sequence[A
         grant_id=grant_id,
         **_consent_values(claims),
     )
+
+
+_bind_once: Final = lru_cache(maxsize=1024)(_bind)
 
 
 def _query_by_grant(queries: _UserQueries, claims: Mapping[str, Any]) -> tuple[Select[User], UUID]:

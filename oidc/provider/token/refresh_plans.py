@@ -12,12 +12,10 @@ Otherwise nothing is written, and the request passes all steps: a retry, a repla
 from dataclasses import dataclass
 from typing import Final
 
-import orjson
 from django.db import IntegrityError
 
 from database.together import Work
 from oidc.applications import client_secrets
-from oidc.applications.models import Application
 from oidc.grants import families, known_applications
 from oidc.grants.known_applications import KnownApplication
 from oidc.keys.models import SigningKey
@@ -28,8 +26,6 @@ from oidc.provider.token.refresh_token import FoundToken
 from oidc.provider.token.repeated import SentRequest
 from oidc.provider.token.request import AuthenticatedRequest, Granted, TokenRequest
 
-_MOST_BYTES: Final = 4_096  # of the lists of an application
-
 
 @dataclass(frozen=True, slots=True)
 class RefreshPlan:
@@ -39,6 +35,7 @@ class RefreshPlan:
     secret_digest: str
     request: TokenRequest
     known: KnownApplication
+    size: int
 
 
 def grant(plan: RefreshPlan, sent: SentRequest) -> Work[Granted | None]:
@@ -70,20 +67,21 @@ def add(sent: SentRequest, granted: Granted) -> None:
     request = granted.repeatable.request
     parsed, application = request.parsed, request.application
     is_same = sent.refresh_token == parsed["refresh_token"] and sent.client_id == application.client_id
-    if not is_same or request.is_proven != bool(sent.secret) or not _is_small(application):
+    if not is_same or request.is_proven != bool(sent.secret):
         return
     secret = client_secrets.find(application, sent.secret) if sent.secret else None
     digest = client_secrets.digest(sent.secret) if sent.secret else plan_store.NO_SECRET
     if (secret.digest if secret else plan_store.NO_SECRET) != digest:
         return
     kept = {name: value for name, value in parsed.parameters.items() if name in _REPEATED}
-    repeated = TokenRequest(parsed.grant_type, parsed.grant, kept, authorization=None)
-    plan_store.store(RefreshPlan(sent.form, digest, repeated, KnownApplication(application, secret)), sent)
+    plan = RefreshPlan(
+        form=sent.form,
+        secret_digest=digest,
+        request=TokenRequest(parsed.grant_type, parsed.grant, kept, authorization=None),
+        known=KnownApplication(application, secret),
+        size=plan_store.measure(sent.form, digest, kept, *vars(application).values()),
+    )
+    plan_store.store(plan, sent)
 
 
 _REPEATED: Final = refresh_token.PARAMETERS - {"refresh_token"}
-
-
-def _is_small(application: Application) -> bool:
-    lists = application.redirect_uris, application.grant_types, application.custom_claims
-    return len(orjson.dumps(lists)) <= _MOST_BYTES

@@ -12,7 +12,7 @@ from tests.support.refresh_plans import Refreshing
 @pytest.fixture(autouse=True)
 def no_plans(monkeypatch):
     """This process has no plans yet."""
-    monkeypatch.setattr(plan_store, "_plans", {})
+    monkeypatch.setattr(plan_store, "_plans", plan_store.Plans())
 
 
 @pytest.fixture

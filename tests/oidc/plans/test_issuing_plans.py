@@ -75,7 +75,7 @@ class TestAPlan:
 
             answer = send(machine)
 
-            assert plan_store._plans, "the plan stays"
+            assert plan_store._plans.size, "the plan stays"
             row = SigningKeyUsage.objects.get()
         assert row.expires_at.timestamp() >= claims_of(answer.json()["access_token"])["exp"]
 
@@ -183,7 +183,7 @@ class TestACondition:
             "_has_same_resource",
         ],
     )
-    def test_is_needed(self, here, machine, condition):
+    def test_is_needed(self, here, machine, condition, monkeypatch):
         with here.active():
             api = resources.create(name="API", indicator="https://api.example")
             other = resources.create(name="Of the same version", indicator="https://other.example")
@@ -211,8 +211,8 @@ class TestACondition:
         with without(condition):
             for _ in range(2):
                 send(machine)
-            kept = dict(plan_store._plans)
-        plan_store._plans.clear()
+            kept = plan_store._plans
+        monkeypatch.setattr(plan_store, "_plans", plan_store.Plans())
         for _ in range(2):
             send(machine)
         with here.active():
@@ -222,5 +222,5 @@ class TestACondition:
 
         assert noticed != ["INSERT"]
         with without(condition):
-            plan_store._plans.update(kept)
+            monkeypatch.setattr(plan_store, "_plans", kept)
             assert planned_statements(machine) == ["INSERT"]

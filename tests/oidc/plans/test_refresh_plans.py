@@ -75,7 +75,7 @@ class TestAPlan:
 
         assert refresh.is_planned
         assert refresh.send(client_secret="wrong").status_code == 401
-        assert client.secret not in repr(plan_store._plans)
+        assert client.secret not in repr(plan_store._plans.of_tenants)
 
     def test_covers_a_public_client(self, here, user):
         client = here.application("Native")
@@ -113,7 +113,7 @@ class TestAPlan:
 
     def test_holds_no_refresh_token(self, refresh):
         refresh.send("unknown")
-        kept = repr(plan_store._plans)
+        kept = repr(plan_store._plans.of_tenants)
 
         assert refresh.tokens["refresh_token"] not in kept
         assert refresh.client.secret not in kept
@@ -235,7 +235,7 @@ class TestMemory:
         refresh()
 
         assert not refresh.is_planned
-        assert plan_store._plans == {}
+        assert plan_store._plans.of_tenants == {}
 
     @pytest.mark.parametrize("secret", ["client%5Fsecret", "client_secret"])
     def test_a_secret_that_is_spelled_unusually_makes_no_plan(self, here, user, secret):
@@ -248,7 +248,7 @@ class TestMemory:
         answer = here.post("/oidc/token", content=f"{body}&{secret}={spelled}", headers=form)
 
         assert answer.status_code == 200
-        assert plan_store._plans == {}
+        assert plan_store._plans.of_tenants == {}
 
     def test_a_refresh_token_that_is_spelled_unusually_makes_no_plan(self, here, user):
         client = here.application()
@@ -259,14 +259,14 @@ class TestMemory:
         answer = here.post("/oidc/token", content=body, headers=form, auth=client.basic)
 
         assert answer.status_code == 200
-        assert plan_store._plans == {}
+        assert plan_store._plans.of_tenants == {}
 
     def test_a_secret_that_is_stored_with_an_older_key_makes_one_after_it_is_renewed(self, here, user):
         refresh = Refreshing(here.application(), user)
 
         with override_settings(ENCRYPTION_KEYS={"00000000": bytes(32)} | settings.ENCRYPTION_KEYS):
             refresh()
-            assert plan_store._plans == {}
+            assert plan_store._plans.of_tenants == {}
             refresh()
             refresh()
 
