@@ -11,8 +11,8 @@ import pytest
 from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
+from oidc.keys import previous_keys, usage
 from oidc.keys import services as keys
-from oidc.keys import usage
 from oidc.keys.models import SigningKey, SigningKeyUsage
 from oidc.provider.token.endpoint import GRANTS
 from tests.support import cast
@@ -232,7 +232,10 @@ class TestRotationAtOnce:
 def rotate_and_delete_if_unused(world, deleted):
     with world.active():
         old = SigningKey.objects.active().get()
-        keys.rotate()
+        try:
+            keys.rotate()
+        except previous_keys.TooMany:
+            return  # tokens name all of them, so none is deleted
         if usage.get_last_expiry(old) is None:
             keys.remove(old)
             deleted.add(str(old.pk))

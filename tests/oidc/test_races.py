@@ -22,7 +22,7 @@ from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import services as applications
 from oidc.grants.models import RefreshFamily
-from tests.support import management, second
+from tests.support import management, second, signing_keys
 from tests.support.cast import RelyingParty, World
 from tests.support.threads import THOROUGH, rounds
 
@@ -230,6 +230,7 @@ class TestKeysAtOnce:
             assert statuses(answers) == [200] * 4
             listed = management.result_of(callers[0].get("/signing-keys"))
             assert [key["status"] for key in listed].count("active") == 1
+            signing_keys.delete_previous(acme)
 
 
 class TestRefreshAtOnce:

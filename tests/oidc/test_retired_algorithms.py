@@ -5,7 +5,7 @@ import pytest
 from audit.models import Entry
 from oidc.applications.models import Application
 from oidc.keys.models import SigningKey
-from tests.support import management, operators
+from tests.support import management, operators, signing_keys
 from tests.support.admin_pages import operate
 from tests.support.independent import bearer, header_of, key_set, verified
 from tests.support.management import refusal_of, result_of
@@ -183,6 +183,7 @@ class TestAtTheSameMoment:
             result_of(name(admin, client, id_token_signed_response_alg=""))
             result_of(admin.patch(path, access_token_signing_alg=""))
             result_of(admin.patch("/oidc-settings", default_signing_alg="ES256"))
+            signing_keys.delete_previous(acme)
 
 
 class TestOnTheOperatorsSite:

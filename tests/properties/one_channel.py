@@ -105,9 +105,6 @@ class OneChannel(RuleBasedStateMachine):
     @rule(which=SOME, names_email=st.booleans())
     def sign_in_at_the_provider(self, which: int, names_email: bool) -> None:
         self.come_from_provider(self.browser(which), names_email=names_email)
-        if has_app(self) and not self.before["two_step"]:
-            # Automatic linking: one factor is enough for users who are not asked for a second one.
-            self.linked_before |= self.linked()
 
     @rule(which=SOME, kind=KINDS)
     def reset_the_password(self, which: int, kind: Kind) -> None:
@@ -306,9 +303,11 @@ class OneChannel(RuleBasedStateMachine):
         return self.browsers[min(which, len(self.browsers) - 1)]
 
     def session(self, browser: Browser) -> Session | None:
+        """The user's session in a browser; None if it is of an account that the provider began."""
         token = next((one.value for one in browser.http.cookies.jar if "session" in one.name), None)
         with self.world.active():
-            return sessions.find(token) if token else None
+            found = sessions.find(token) if token else None
+        return found if found and found.user_id == self.user.pk else None
 
     def read(self, kind: Kind) -> str:
         """The code that has just come, if its channel is held."""
