@@ -40,7 +40,12 @@ _ACCOUNT: Final = (
     "/api/my-account/sessions", "/api/my-account/grants",
 )  # fmt: skip
 # By release, the lines that differ on purpose: the name of the answer, and a pattern of the line.
-_MEANT: Final[dict[str, tuple[tuple[str, str], ...]]] = {"0.3.0": ()}
+_MEANT: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "0.5.0": (
+        ("(API|POST) (register|right password)|POST password", r"^\+set-cookie: gatehouse-proofs\."),
+        ("(API|POST) register", r"^\+set-cookie: gatehouse-browser\."),
+    )
+}
 
 
 class Journeys:

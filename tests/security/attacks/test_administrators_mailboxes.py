@@ -8,10 +8,9 @@ from django.test import Client
 
 from management.administrators import mail
 from management.administrators.models import Administrator
-from tests.management.administrators.test_single_sign_on import default_tenant
 from tests.support import operators
 
-__all__ = ["default_tenant"]  # a fixture
+pytestmark = pytest.mark.usefixtures("default_tenant")
 
 
 @pytest.fixture(autouse=True)

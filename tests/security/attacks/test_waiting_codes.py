@@ -6,8 +6,7 @@ import pytest
 
 from identity.factors import forgetting
 from identity.factors import services as factor_services
-from identity.sessions import sign_out
-from identity.users import credentials
+from identity.users import credentials, sign_out
 from oidc.grants.models import AuthorizationCode, RefreshFamily
 from tests.support.account import NEW, is_signed_in, send
 from tests.support.cast import PASSWORD
