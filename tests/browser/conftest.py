@@ -15,6 +15,14 @@ def site() -> Iterator[Site]:
         yield running
 
 
+@pytest.fixture
+def onward(site: Site) -> Iterator[Site]:
+    """A second site on another port, to which the first hands the browser on."""
+    with Site() as second:
+        site.onward = f"{second.origin}/home"
+        yield second
+
+
 @pytest.fixture(params=[True, False], ids=["with scripts", "without scripts"])
 def scripts(request: pytest.FixtureRequest) -> Any:
     return request.param

@@ -1,7 +1,6 @@
 """From an application through the sign-in pages and back, in a real browser, with scripts and without."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
@@ -9,14 +8,6 @@ from playwright.sync_api import expect
 from tests.support.callback import Site
 from tests.support.cast import PASSWORD, query_of
 from tests.support.journeys import shows, sign_in, start, subject
-
-
-@pytest.fixture
-def onward(site: Site) -> Iterator[Site]:
-    """A second site on another port, to which the first hands the browser on."""
-    with Site() as second:
-        site.onward = f"{second.origin}/home"
-        yield second
 
 
 class TestSignIn:

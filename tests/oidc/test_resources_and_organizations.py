@@ -461,6 +461,7 @@ class TestThirdParties:
         )
         page = browser.get(asked.headers["Location"])
 
-        assert page.text.count("<li><span>") == 4  # the last one is the API in the organization
+        assert page.text.count("<li><span>") == 3
+        assert "on your behalf" in page.text  # the API in the organization
         for name in ("Sign you in", "read", "write"):
             assert f"<li><span>{name}</span>" in page.text

@@ -249,7 +249,7 @@ class TestHeaders:
             assert answer.status_code == 200
             assert "immutable" in answer.headers["Cache-Control"]
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
-            assert len(answer.content) < 13 * 1024
+            assert len(answer.content) < 14 * 1024
 
     def test_plain_http_says_nothing_of_https(self, acme):
         assert "Strict-Transport-Security" not in acme.get("/sign-in").headers

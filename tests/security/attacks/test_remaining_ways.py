@@ -93,7 +93,7 @@ def test_nor_of_passkeys_and_a_template_has_placeholders(acme, user, email):
     set_by_api(acme, user)
 
     body = codes.message_about(email, "New password")["body"]
-    assert body.startswith("Still: Elsewhere (thief@example.com), a passkey of ")
+    assert body.startswith("Still: Elsewhere (thief@example.com), a passkey created on ")
     assert body.endswith(f". See {acme.issuer}/account")
 
 

@@ -134,7 +134,7 @@ class TestCodesOfOneIdentifier:
         assert statuses == [200] * OF_BROWSER + [400]
 
     @pytest.mark.parametrize("purpose", ["sign_in", "second_factor"])
-    def test_attack_AV34_one_user_makes_many_known_browsers(self, world, user, to, factor, purpose):
+    def test_attack_AV37_one_user_makes_many_known_browsers(self, world, user, to, factor, purpose):
         browsers = [known_browser(world, user) for _ in range(CODES + 1)]
         ask_for_the_factor(world, user)
 
@@ -178,7 +178,7 @@ class TestTextMessagesOfATenant:
         assert send(owner, to, OWNER).status_code == 200
         assert send(world.browser(), to, THIEF).status_code == 429
 
-    def test_attack_AV34_one_user_leaves_some_to_other_known_browsers(self, world):
+    def test_attack_AV37_one_user_leaves_some_to_other_known_browsers(self, world):
         to, of_other = new_phone(), new_phone()
         user = world.user(phone=to, phone_verified=True)
         other = known_browser(world, world.user(phone=of_other, phone_verified=True))
