@@ -17,7 +17,7 @@ from oidc.keys import services as keys
 from oidc.keys.algorithms import SIGNERS
 from oidc.keys.models import SigningKey
 from tests.support import management
-from tests.support.end_session import HOME, is_refused, is_sent_to, visit
+from tests.support.end_session import HOME, is_refused, sent_to, visit
 from tests.support.independent import bearer, claims_of, header_of, key_set, verified
 from tests.support.management import refusal_of, result_of
 from tests.support.threads import at_once
@@ -293,7 +293,7 @@ class TestWhichKeySigns:
         here = visit(acme, client)
         signed = client.userinfo(here.tokens["access_token"]).text
 
-        is_refused(here.end(id_token_hint=signed, post_logout_redirect_uri=HOME))
+        assert is_refused(here.end(id_token_hint=signed, post_logout_redirect_uri=HOME))
         assert acme.get("/oidc/userinfo", headers=bearer(signed)).status_code == 401
         assert here.is_signed_in()
 
@@ -304,7 +304,7 @@ class TestWhichKeySigns:
         ended = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME)
 
         assert "code=" in silent.headers["Location"]
-        is_sent_to(ended, HOME)
+        assert sent_to(ended) == (HOME, {})
         assert not here.is_signed_in()
 
     def test_the_management_api_accepts_its_tokens(self, acme, admin, algorithm):

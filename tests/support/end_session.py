@@ -55,33 +55,40 @@ def hidden_fields(page: httpx.Response) -> dict[str, str]:
     return dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text))
 
 
-def is_asked(answer: httpx.Response) -> dict[str, str]:
-    """Check that the person is asked, and return what the form would send."""
-    assert answer.status_code == 200, answer.text
-    assert "Location" not in answer.headers
+def is_asked(answer: httpx.Response) -> bool:
+    """Say whether a page asks the person to confirm."""
     fields = hidden_fields(answer)
-    assert fields["confirm"] == "yes"
-    assert fields["csrfmiddlewaretoken"]
-    return fields
+    is_page = answer.status_code == 200 and "Location" not in answer.headers
+    return is_page and fields.get("confirm") == "yes" and bool(fields.get("csrfmiddlewaretoken"))
 
 
-def is_signed_out_page(answer: httpx.Response) -> None:
-    assert answer.status_code == 200, answer.text
-    assert "Location" not in answer.headers
-    assert "You are signed out" in answer.text
-    assert answer.headers["Cache-Control"] == "no-store"
+def question(answer: httpx.Response) -> dict[str, str]:
+    """Return what the form sends with which a page asks the person to confirm."""
+    assert is_asked(answer), answer.text
+    return hidden_fields(answer)
 
 
-def is_refused(answer: httpx.Response) -> None:
-    assert answer.status_code == 400, answer.text
-    assert "Location" not in answer.headers
-    assert answer.headers["Content-Type"].startswith("text/html")
-    assert "You were not signed out" in answer.text
+def is_signed_out_page(answer: httpx.Response) -> bool:
+    return (
+        answer.status_code == 200
+        and "Location" not in answer.headers
+        and "You are signed out" in answer.text
+        and answer.headers["Cache-Control"] == "no-store"
+    )
 
 
-def is_sent_to(answer: httpx.Response, target: str, **parameters: str) -> None:
-    """Check that the browser goes to a target with exactly these parameters added."""
-    assert answer.status_code == 303, answer.text
+def is_refused(answer: httpx.Response) -> bool:
+    return (
+        answer.status_code == 400
+        and "Location" not in answer.headers
+        and answer.headers["Content-Type"].startswith("text/html")
+        and "You were not signed out" in answer.text
+    )
+
+
+def sent_to(answer: httpx.Response) -> tuple[str, dict[str, str]] | None:
+    """Return where the browser is sent and with which parameters, or nothing if it is not sent elsewhere."""
+    if answer.status_code != 303:
+        return None
     location, _, query = answer.headers["Location"].partition("?")
-    assert location == target
-    assert dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))) == parameters
+    return location, dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))

@@ -27,10 +27,10 @@ from tests.support.end_session import (
     PATH,
     STATE,
     Visit,
-    is_asked,
     is_refused,
-    is_sent_to,
     is_signed_out_page,
+    question,
+    sent_to,
     visit,
 )
 from tests.support.threads import at_once, rounds, wait_until
@@ -58,7 +58,7 @@ def entries(world: World) -> list[Entry]:
 
 def changes_nothing(answer: httpx.Response) -> None:
     """Check that it is the page that says so, and that the browser keeps its cookies."""
-    is_refused(answer)
+    assert is_refused(answer)
     assert "Set-Cookie" not in answer.headers
     assert answer.headers["Cache-Control"] == "no-store"
 
@@ -68,14 +68,14 @@ class TestDecisionQ3:
     def test_decision_Q3_ends_the_session_that_the_hint_names(self, here, method):
         answer = ask(here, method, state=STATE)
 
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
         assert not here.is_signed_in()
         assert here.browser.get("/account").status_code == 303
 
     def test_decision_Q3_with_the_hint_alone_there_is_a_page(self, here):
         answer = ask(here, post_logout_redirect_uri="")
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert not here.is_signed_in()
 
     def test_decision_Q3_a_head_request_ends_nothing(self, here):
@@ -91,7 +91,7 @@ class TestDecisionQ3:
 
         answer = httpx.get(f"{acme.address}{PATH}", params={"id_token_hint": here.hint}, headers=cookies)
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert not here.is_signed_in()
 
     def test_decision_Q3_a_browser_that_is_signed_in_is_asked_as_before(self, acme, here):
@@ -107,20 +107,20 @@ class TestDecisionQ3:
         claims = independent.claims_of(here.hint)
         hint = signed(here.world, here.hint, exp=claims["iat"] - 1)
 
-        is_sent_to(ask(here, id_token_hint=hint), HOME)
+        assert sent_to(ask(here, id_token_hint=hint)) == (HOME, {})
         assert not here.is_signed_in()
 
     def test_decision_Q3_a_hint_of_a_rotated_key_is_good(self, here):
         with here.world.active():
             keys.rotate()
 
-        is_sent_to(ask(here), HOME)
+        assert sent_to(ask(here)) == (HOME, {})
         assert not here.is_signed_in()
 
     def test_decision_Q3_the_id_token_of_a_refresh_is_good(self, here):
         hint = here.client.refresh(here.tokens["refresh_token"]).json()["id_token"]
 
-        is_sent_to(ask(here, id_token_hint=hint), HOME)
+        assert sent_to(ask(here, id_token_hint=hint)) == (HOME, {})
         assert not here.is_signed_in()
 
     @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ class TestDecisionQ3:
         for client_id in (acme.application().client_id, "unknown"):
             changes_nothing(ask(here, client_id=client_id, post_logout_redirect_uri=""))
 
-        is_sent_to(ask(here, client_id=here.client.client_id), HOME)
+        assert sent_to(ask(here, client_id=here.client.client_id)) == (HOME, {})
         assert not here.is_signed_in()
 
     @pytest.mark.parametrize("claim", ["sid", "sub"])
@@ -163,7 +163,7 @@ class TestDecisionQ3:
         other = visit(acme, here.client)
         mixed = signed(acme, here.hint, **{claim: independent.claims_of(other.hint)[claim]})
 
-        is_sent_to(ask(here, id_token_hint=mixed), HOME)  # there is no such session
+        assert sent_to(ask(here, id_token_hint=mixed)) == (HOME, {})  # there is no such session
         assert here.is_signed_in()
         assert other.is_signed_in()
 
@@ -180,7 +180,7 @@ class TestDecisionQ3:
         theirs = independent.claims_of(stranger.hint)
         hint = signed(acme, here.hint, sub=theirs["sub"], sid=theirs["sid"])
 
-        is_sent_to(ask(here, id_token_hint=hint), HOME)
+        assert sent_to(ask(here, id_token_hint=hint)) == (HOME, {})
         assert stranger.is_signed_in()
 
     def test_decision_Q3_a_cross_site_post_becomes_a_get_first(self, here):
@@ -195,10 +195,10 @@ class TestDecisionQ3:
     def test_case_E10_the_button_pressed_twice_ends_no_other_session(self, acme, here):
         """The page asked about this browser's session, and the hint is of another person's."""
         other = visit(acme, here.client)
-        fields = is_asked(here.end(id_token_hint=other.hint))
+        fields = question(here.end(id_token_hint=other.hint))
 
         for _ in range(2):
-            is_signed_out_page(here.browser.post(PATH, data=fields))
+            assert is_signed_out_page(here.browser.post(PATH, data=fields))
 
         assert not here.is_signed_in()
         assert other.is_signed_in()
@@ -227,12 +227,12 @@ class TestDecisionQ4:
         here = visit(acme, scope="openid profile")
         assert here.client.userinfo(here.tokens["access_token"]).status_code == 200
 
-        is_sent_to(ask(here), HOME)
+        assert sent_to(ask(here)) == (HOME, {})
 
         assert here.client.userinfo(here.tokens["access_token"]).status_code == 401
 
     def test_decision_Q4_families_live_on(self, here):
-        is_sent_to(ask(here), HOME)
+        assert sent_to(ask(here)) == (HOME, {})
 
         assert here.client.userinfo(here.tokens["access_token"]).status_code == 200
         refreshed = here.client.refresh(here.tokens["refresh_token"])
@@ -270,7 +270,7 @@ class TestDecisionQ5:
     def test_decision_Q5_within_the_second_of_the_sign_in_it_is_not(self, here):
         self.sign_in_again(here, timedelta(milliseconds=999))
 
-        is_sent_to(ask(here), HOME)
+        assert sent_to(ask(here)) == (HOME, {})
         assert not here.is_signed_in()
 
     @pytest.mark.parametrize("issued", [None, "now", -1, 0, 1.5, True, 2**60])
@@ -293,8 +293,8 @@ class TestDecisionQ5:
         with acme.active():
             applications.change(client.application, {"is_third_party": True})
 
-        is_sent_to(ask(here), HOME)
-        is_signed_out_page(ask(here, post_logout_redirect_uri=""))
+        assert sent_to(ask(here)) == (HOME, {})
+        assert is_signed_out_page(ask(here, post_logout_redirect_uri=""))
         assert here.browser.get("/account").status_code == 200
         assert entries(acme) == []
 
@@ -320,8 +320,8 @@ class TestDecisionQ6:
                 users.suspend(here.user)
         before = len(entries(acme))
 
-        is_sent_to(ask(here, state=STATE), HOME, state=STATE)
-        is_signed_out_page(ask(here, post_logout_redirect_uri=""))
+        assert sent_to(ask(here, state=STATE)) == (HOME, {"state": STATE})
+        assert is_signed_out_page(ask(here, post_logout_redirect_uri=""))
         assert len(entries(acme)) == before
 
     def test_decision_Q6_a_deleted_application_comes_before_the_ended_session(self, here):
@@ -351,7 +351,7 @@ class TestRaces:
             answers = at_once(4, lambda _, here=here: ask(here))
 
             for answer in answers:
-                is_sent_to(answer, HOME)
+                assert sent_to(answer) == (HOME, {})
             assert not here.is_signed_in()
             assert len(entries(acme)) == before + 1
 
@@ -382,7 +382,7 @@ class TestRaces:
         with self.waiting_for(here) as answer:
             sessions.end(Session.objects.get())
 
-        is_sent_to(answer.result(), HOME)
+        assert sent_to(answer.result()) == (HOME, {})
         assert [entry.application_id for entry in entries(here.world)] == [None]
 
     def test_decision_Q3_a_sign_in_at_the_same_time_is_kept(self, here):

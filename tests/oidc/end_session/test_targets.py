@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.end_session import HOME, PATH, is_refused, is_sent_to, is_signed_out_page, visit
+from tests.support.end_session import HOME, PATH, is_refused, is_signed_out_page, sent_to, visit
 
 EVIL_FOR_A_LIST = [
     "https://rp.example/bye/",
@@ -78,7 +78,7 @@ class TestTargets:
     def test_case_E08_where_targets_are_listed_only_the_very_same_is_good(self, here, target):
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=target, state="x")
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ class TestTargets:
 
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=target, state="x")
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     @pytest.mark.parametrize("target", EVIL_FOR_AN_ORIGIN)
@@ -115,14 +115,14 @@ class TestTargets:
 
         answer = acme.browser().get(PATH, params={"post_logout_redirect_uri": target})
 
-        is_refused(answer)
+        assert is_refused(answer)
 
     def test_case_E09_a_uri_of_another_application_is_not_good(self, acme, here):
         acme.application(post_logout_redirect_uris=["https://b.example/bye"])
         acme.application(redirect_uris=["https://c.example/cb"])
 
         for target in ("https://b.example/bye", "https://c.example/"):
-            is_refused(here.end(id_token_hint=here.hint, post_logout_redirect_uri=target))
+            assert is_refused(here.end(id_token_hint=here.hint, post_logout_redirect_uri=target))
 
         assert here.is_signed_in()
 
@@ -144,7 +144,7 @@ class TestTargets:
 
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri="com.example.app:/bye")
 
-        is_sent_to(answer, "com.example.app:/bye")
+        assert sent_to(answer) == ("com.example.app:/bye", {})
 
 
 class TestState:
@@ -158,7 +158,7 @@ class TestState:
             PATH, data={"id_token_hint": here.hint, "post_logout_redirect_uri": HOME, "state": state}
         )
 
-        is_sent_to(answer, HOME, state=state)
+        assert sent_to(answer) == (HOME, {"state": state})
         assert "x" not in [cookie.value for cookie in here.browser.http.cookies.jar]
         assert "Set-Cookie: x" not in str(answer.headers)
 
@@ -174,20 +174,20 @@ class TestState:
 
         answer = here.browser.get(PATH, params=pairs)
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     @pytest.mark.parametrize("name", ["logout_hint", "ui_locales"])
     def test_a_repeated_parameter_is_refused_though_it_changes_little(self, here, name):
         answer = here.browser.get(PATH, params=[("id_token_hint", here.hint), (name, "a"), (name, "b")])
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     def test_a_state_without_a_target_is_told_to_nobody(self, here):
         answer = here.end(id_token_hint=here.hint, state="to nobody")
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert "to nobody" not in answer.text
 
     @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ class TestState:
     def test_what_cannot_be_read_is_refused(self, here, query):
         answer = here.browser.get(f"{PATH}?{query}")
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     def test_a_post_of_another_type_is_refused(self, here):

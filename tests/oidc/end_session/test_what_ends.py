@@ -13,9 +13,10 @@ from tests.support.end_session import (
     PATH,
     STATE,
     is_asked,
-    is_sent_to,
     is_signed_in,
     is_signed_out_page,
+    question,
+    sent_to,
     visit,
 )
 
@@ -49,7 +50,7 @@ class TestWhatEnds:
         # As browsers without Sec-Fetch-Site send a form of another site: without SameSite=Lax cookies.
         answer = acme.get(PATH) if method == "GET" else acme.post(PATH, data={"ui_locales": "en"})
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert "Set-Cookie" not in answer.headers
         assert is_signed_in(here.browser, here.client)
 
@@ -90,7 +91,7 @@ class TestWhatEnds:
 
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME)
 
-        is_asked(answer)
+        assert is_asked(answer)
         assert here.is_signed_in()
 
     def test_codes_that_were_not_redeemed_end(self, here):
@@ -127,7 +128,7 @@ class TestWhatEnds:
 
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME, state=STATE)
 
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
 
 
 class TestThePage:
@@ -140,11 +141,11 @@ class TestThePage:
             post_logout_redirect_uri=HOME,
         )
 
-        is_sent_to(answer, HOME)
+        assert sent_to(answer) == (HOME, {})
 
     def test_decision_O11_speaks_the_first_language_that_we_know(self, here):
         asked = here.end(ui_locales="tlh de-AT en")
-        fields = is_asked(asked)
+        fields = question(asked)
 
         done = here.browser.post(PATH, data=fields)
 
@@ -189,6 +190,6 @@ class TestThePage:
         ]:
             asked = here.end(client_id=client.client_id, post_logout_redirect_uri=target)
 
-            is_asked(asked)
+            assert is_asked(asked)
             policy = dict(part.split(" ", 1) for part in asked.headers["Content-Security-Policy"].split("; "))
             assert source in policy["form-action"].split()

@@ -18,8 +18,9 @@ from tests.support.end_session import (
     STATE,
     is_asked,
     is_refused,
-    is_sent_to,
     is_signed_out_page,
+    question,
+    sent_to,
     visit,
 )
 
@@ -30,20 +31,20 @@ class TestWithAHint:
     def test_decision_O11_signs_out_and_redirects_at_once(self, here):
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME, state=STATE)
 
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
         assert not here.is_signed_in()
 
     def test_conformance_redirects_without_a_state_that_nobody_sent(self, here):
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME)
 
-        is_sent_to(answer, HOME)
+        assert sent_to(answer) == (HOME, {})
         assert answer.headers["Location"] == HOME
         assert not here.is_signed_in()
 
     def test_conformance_without_a_target_there_is_a_page(self, here):
         answer = here.end(id_token_hint=here.hint, state=STATE)
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert STATE not in answer.text
         assert not here.is_signed_in()
 
@@ -52,7 +53,7 @@ class TestWithAHint:
             PATH, data={"id_token_hint": here.hint, "post_logout_redirect_uri": HOME, "state": STATE}
         )
 
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
         assert not here.is_signed_in()
 
     def test_decision_O11_a_cross_site_post_comes_back_as_a_get_that_brings_the_cookie(self, here):
@@ -64,7 +65,7 @@ class TestWithAHint:
 
         assert bounced.status_code == 303
         assert urlsplit(bounced.headers["Location"]).netloc == ""
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
         assert not here.is_signed_in()
 
     def test_decision_O11_a_link_on_another_site_signs_out_at_once(self, here):
@@ -72,7 +73,7 @@ class TestWithAHint:
 
         answer = here.browser.get(PATH, params=sent, headers={"Sec-Fetch-Site": "cross-site"})
 
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
         assert not here.is_signed_in()
 
     def test_decision_O11_a_client_id_that_agrees_changes_nothing(self, here):
@@ -80,7 +81,7 @@ class TestWithAHint:
             id_token_hint=here.hint, client_id=here.client.client_id, post_logout_redirect_uri=HOME
         )
 
-        is_sent_to(answer, HOME)
+        assert sent_to(answer) == (HOME, {})
         assert not here.is_signed_in()
 
     def test_a_client_id_that_contradicts_the_hint_never_redirects(self, acme, here):
@@ -91,7 +92,7 @@ class TestWithAHint:
                 id_token_hint=here.hint, client_id=other.client_id, post_logout_redirect_uri=target
             )
 
-            is_refused(answer)
+            assert is_refused(answer)
         assert here.is_signed_in()
 
     @pytest.mark.parametrize("named", ["other", "unknown"])
@@ -101,7 +102,7 @@ class TestWithAHint:
 
         answer = here.end(id_token_hint=here.hint, client_id=client_id)
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     def test_decision_O11_expired_is_fine(self, here):
@@ -113,7 +114,7 @@ class TestWithAHint:
 
         answer = here.end(id_token_hint=hint, post_logout_redirect_uri=HOME)
 
-        is_sent_to(answer, HOME)
+        assert sent_to(answer) == (HOME, {})
         assert not here.is_signed_in()
 
     def test_case_E11_a_hint_of_a_rotated_key_is_accepted(self, here):
@@ -122,7 +123,7 @@ class TestWithAHint:
 
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME)
 
-        is_sent_to(answer, HOME)
+        assert sent_to(answer) == (HOME, {})
         assert not here.is_signed_in()
 
     def test_case_E11_a_hint_of_a_deleted_key_proves_nothing(self, here):
@@ -142,7 +143,7 @@ class TestWithAHint:
 
         answer = here.end(id_token_hint=hint, post_logout_redirect_uri=HOME)
 
-        is_sent_to(answer, HOME)
+        assert sent_to(answer) == (HOME, {})
         assert not here.is_signed_in()
 
     def test_a_new_sign_in_of_the_same_person_keeps_the_hint_good(self, here):
@@ -150,7 +151,7 @@ class TestWithAHint:
 
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME)
 
-        is_sent_to(answer, HOME)
+        assert sent_to(answer) == (HOME, {})
         assert not here.is_signed_in()
 
     def test_of_an_application_that_is_gone_never_redirects(self, here):
@@ -166,7 +167,7 @@ class TestWithAHint:
         with here.world.active():
             applications.remove(here.client.application)
 
-        is_asked(here.end(id_token_hint=here.hint))
+        assert is_asked(here.end(id_token_hint=here.hint))
 
     def test_names_its_own_application_among_several(self, acme):
         homes = ["https://one.example/bye", "https://two.example/bye"]
@@ -176,7 +177,7 @@ class TestWithAHint:
             here = visit(acme, client)
             refused = here.end(id_token_hint=here.hint, post_logout_redirect_uri=other)
             assert "Location" not in refused.headers
-            is_sent_to(here.end(id_token_hint=here.hint, post_logout_redirect_uri=own), own)
+            assert sent_to(here.end(id_token_hint=here.hint, post_logout_redirect_uri=own)) == (own, {})
 
 
 class TestWithAHintOfSomebodyElse:
@@ -187,7 +188,7 @@ class TestWithAHintOfSomebodyElse:
 
         answer = here.end(id_token_hint=other.hint, post_logout_redirect_uri=HOME)
 
-        is_asked(answer)
+        assert is_asked(answer)
         assert here.is_signed_in()
         assert other.is_signed_in()
 
@@ -196,17 +197,17 @@ class TestWithAHintOfSomebodyElse:
 
         answer = here.end(id_token_hint=elsewhere.hint, post_logout_redirect_uri=HOME)
 
-        is_asked(answer)
+        assert is_asked(answer)
         assert here.is_signed_in()
         assert elsewhere.is_signed_in()
 
     def test_decision_O11_after_the_button_there_is_a_page_and_no_redirect(self, acme, here):
         other = visit(acme, here.client)
-        fields = is_asked(here.end(id_token_hint=other.hint, post_logout_redirect_uri=HOME, state=STATE))
+        fields = question(here.end(id_token_hint=other.hint, post_logout_redirect_uri=HOME, state=STATE))
 
         answer = here.browser.post(PATH, data=fields)
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert not here.is_signed_in()
         assert other.is_signed_in()
 
@@ -215,7 +216,7 @@ class TestWithAHintOfSomebodyElse:
 
         answer = here.end(id_token_hint=stranger.hint, post_logout_redirect_uri=HOME)
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
         assert stranger.is_signed_in()
 
@@ -234,7 +235,7 @@ class TestForgedHints:
 
         answer = here.end(id_token_hint=hint, post_logout_redirect_uri=HOME, state=STATE)
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     def test_conformance_bad_hint_of_a_foreign_key(self, here):
@@ -244,7 +245,7 @@ class TestForgedHints:
 
         answer = here.end(id_token_hint=hint, post_logout_redirect_uri=HOME, state=STATE)
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     def test_signed_with_the_public_key_as_a_secret(self, here):
@@ -253,13 +254,13 @@ class TestForgedHints:
         secret = (public["x"] + public["y"]).encode()
         hint = jwt.encode(independent.claims_of(here.hint), secret, algorithm="HS256", headers=headers)
 
-        is_refused(here.end(id_token_hint=hint, post_logout_redirect_uri=HOME))
+        assert is_refused(here.end(id_token_hint=hint, post_logout_redirect_uri=HOME))
         assert here.is_signed_in()
 
     def test_decision_O1_an_access_token_is_no_hint(self, here):
         answer = here.end(id_token_hint=here.tokens["access_token"], post_logout_redirect_uri=HOME)
 
-        is_refused(answer)
+        assert is_refused(answer)
         assert here.is_signed_in()
 
     def test_claims_of_another_issuer_under_our_key_are_no_hint(self, here):
@@ -268,7 +269,7 @@ class TestForgedHints:
             claims = independent.claims_of(here.hint) | {"iss": "https://elsewhere.example"}
             hint = signing.sign(claims, typ="JWT", key_id=active.pk)
 
-        is_refused(here.end(id_token_hint=hint, post_logout_redirect_uri=HOME))
+        assert is_refused(here.end(id_token_hint=hint, post_logout_redirect_uri=HOME))
         assert here.is_signed_in()
 
     @pytest.mark.parametrize(
@@ -303,7 +304,7 @@ class TestForgedHints:
             },
         )
 
-        is_refused(answer)
+        assert is_refused(answer)
 
     @pytest.mark.parametrize("changes", [{"sub": "x"}, {"sid": "x"}, {"aud": ["a", "b"]}, {"aud": None}])
     def test_a_hint_that_we_signed_but_would_not_write_breaks_nothing(self, here, changes):

@@ -12,8 +12,9 @@ from tests.support.end_session import (
     STATE,
     is_asked,
     is_refused,
-    is_sent_to,
     is_signed_out_page,
+    question,
+    sent_to,
     visit,
 )
 
@@ -22,49 +23,49 @@ class TestWithoutAHint:
     def test_case_E07_asks_and_does_nothing_yet(self, here):
         answer = here.end()
 
-        is_asked(answer)
+        assert is_asked(answer)
         assert here.user.username in answer.text
         assert answer.headers["Cache-Control"] == "no-store"
         assert here.is_signed_in()
 
     def test_case_E07_the_button_signs_out(self, here):
-        fields = is_asked(here.end())
+        fields = question(here.end())
 
         answer = here.browser.post(PATH, data=fields)
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert not here.is_signed_in()
 
     def test_conformance_only_a_state_is_a_page_and_no_redirect(self, here):
-        fields = is_asked(here.end(state=STATE))
+        fields = question(here.end(state=STATE))
 
         answer = here.browser.post(PATH, data=fields)
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert not here.is_signed_in()
 
     def test_conformance_a_target_alone_asks_and_then_redirects_nowhere(self, here):
-        fields = is_asked(here.end(post_logout_redirect_uri=HOME, state=STATE))
+        fields = question(here.end(post_logout_redirect_uri=HOME, state=STATE))
 
         answer = here.browser.post(PATH, data=fields)
 
-        is_signed_out_page(answer)
+        assert is_signed_out_page(answer)
         assert not here.is_signed_in()
 
     def test_decision_O11_with_a_client_id_the_button_leads_back(self, here):
         asked = here.end(client_id=here.client.client_id, post_logout_redirect_uri=HOME, state=STATE)
-        fields = is_asked(asked)
+        fields = question(asked)
 
         answer = here.browser.post(PATH, data=fields)
 
         assert here.client.application.name in asked.text
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
         assert not here.is_signed_in()
 
     def test_decision_O11_with_a_client_id_alone_there_is_a_page(self, here):
-        fields = is_asked(here.end(client_id=here.client.client_id))
+        fields = question(here.end(client_id=here.client.client_id))
 
-        is_signed_out_page(here.browser.post(PATH, data=fields))
+        assert is_signed_out_page(here.browser.post(PATH, data=fields))
         assert not here.is_signed_in()
 
     @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ class TestWithoutAHint:
         ids=["no token", "wrong token", "empty token", "no confirmation", "another word"],
     )
     def test_case_E07_without_the_token_of_the_form_nothing_happens(self, here, spoilt):
-        fields = is_asked(here.end()) | spoilt
+        fields = question(here.end()) | spoilt
 
         answer = here.browser.post(PATH, data={name: value for name, value in fields.items() if value})
 
@@ -89,7 +90,7 @@ class TestWithoutAHint:
 
     def test_case_E07_the_token_of_another_browser_does_not_do(self, acme, here):
         stranger = visit(acme)
-        theirs = is_asked(stranger.end())
+        theirs = question(stranger.end())
 
         answer = here.browser.post(PATH, data=theirs)
 
@@ -97,7 +98,7 @@ class TestWithoutAHint:
         assert here.is_signed_in()
 
     def test_case_E07_a_form_of_another_origin_does_not_do(self, here):
-        fields = is_asked(here.end())
+        fields = question(here.end())
 
         answer = here.browser.post(PATH, data=fields, headers={"Origin": "https://evil.example"})
 
@@ -105,11 +106,11 @@ class TestWithoutAHint:
         assert here.is_signed_in()
 
     def test_case_E07_a_confirmation_by_get_does_not_do(self, here):
-        fields = is_asked(here.end())
+        fields = question(here.end())
 
         answer = here.end(**fields)
 
-        is_asked(answer)
+        assert is_asked(answer)
         assert here.is_signed_in()
 
     @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE"])
@@ -140,7 +141,7 @@ class TestWithoutASession:
             params={"client_id": client.client_id, "post_logout_redirect_uri": HOME, "state": STATE},
         )
 
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
 
     def test_decision_O11_without_a_client_any_application_of_the_tenant_will_do(self, acme):
         acme.application(post_logout_redirect_uris=["https://rp.example/elsewhere"])
@@ -148,7 +149,7 @@ class TestWithoutASession:
 
         answer = acme.browser().get(PATH, params={"post_logout_redirect_uri": HOME, "state": STATE})
 
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
 
     def test_decision_O11_the_session_may_have_ended_long_ago(self, here):
         with here.world.active():
@@ -156,7 +157,7 @@ class TestWithoutASession:
 
         answer = here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME, state=STATE)
 
-        is_sent_to(answer, HOME, state=STATE)
+        assert sent_to(answer) == (HOME, {"state": STATE})
 
     def test_decision_T2_not_to_an_application_of_another_tenant(self, acme, rival):
         theirs = rival.application(post_logout_redirect_uris=[HOME])
@@ -164,7 +165,7 @@ class TestWithoutASession:
         for parameters in ({}, {"client_id": theirs.client_id}):
             answer = acme.browser().get(PATH, params=parameters | {"post_logout_redirect_uri": HOME})
 
-            is_refused(answer)
+            assert is_refused(answer)
 
     def test_decision_O11_a_uri_of_another_client_is_not_good_for_this_one(self, acme):
         acme.application(post_logout_redirect_uris=[HOME])
@@ -174,7 +175,7 @@ class TestWithoutASession:
             PATH, params={"client_id": client.client_id, "post_logout_redirect_uri": HOME}
         )
 
-        is_refused(answer)
+        assert is_refused(answer)
 
     def test_an_unknown_client_is_good_for_nothing(self, acme):
         acme.application(post_logout_redirect_uris=[HOME])
@@ -184,7 +185,7 @@ class TestWithoutASession:
                 PATH, params={"client_id": client_id, "post_logout_redirect_uri": HOME}
             )
 
-            is_refused(answer)
+            assert is_refused(answer)
 
     def test_says_that_nobody_is_signed_in(self, acme):
-        is_signed_out_page(acme.browser().get(PATH))
+        assert is_signed_out_page(acme.browser().get(PATH))

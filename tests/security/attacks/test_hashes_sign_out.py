@@ -8,7 +8,16 @@ from identity.sessions import services as sessions
 from identity.sessions.models import UNKNOWN_AUTH_TIME, Session
 from oidc.applications.models import Application
 from tests.support.cast import CALLBACK, World
-from tests.support.end_session import HOME, PATH, Visit, is_asked, is_refused, is_sent_to, visit
+from tests.support.end_session import (
+    HOME,
+    PATH,
+    Visit,
+    is_asked,
+    is_refused,
+    question,
+    sent_to,
+    visit,
+)
 from tests.support.management import superuser
 
 ROUND_BRACKETS = ["http://evil.example[::1]/x", "http://[::1]evil.example/x", "http://[::1]x:80/cb"]
@@ -39,7 +48,7 @@ class TestBrackets:
             PATH, params={"client_id": client.client_id, "post_logout_redirect_uri": target}
         )
 
-        is_refused(answer)
+        assert is_refused(answer)
 
     @pytest.mark.parametrize("uri", [*ROUND_BRACKETS, "https://[::1]x/cb", "https://rp.example:/cb"])
     @pytest.mark.parametrize("field", ["redirect_uris", "post_logout_redirect_uris"])
@@ -60,12 +69,12 @@ class TestOriginsOfStrangers:
             PATH, params={"post_logout_redirect_uri": "https://rp.example/any/path?next=//evil.example"}
         )
 
-        is_refused(answer)
+        assert is_refused(answer)
 
     def test_decision_N10_a_target_that_is_listed_is_good_without_a_client(self, acme):
         acme.application(post_logout_redirect_uris=[HOME])
 
-        is_sent_to(acme.browser().get(PATH, params={"post_logout_redirect_uri": HOME}), HOME)
+        assert sent_to(acme.browser().get(PATH, params={"post_logout_redirect_uri": HOME})) == (HOME, {})
 
     @pytest.mark.parametrize("known_by", ["client_id", "id_token_hint"])
     def test_decision_N10_the_origin_will_do_for_a_client_that_is_known(self, acme, known_by):
@@ -77,7 +86,7 @@ class TestOriginsOfStrangers:
             PATH, params={known_by: named[known_by], "post_logout_redirect_uri": "https://rp.example/bye"}
         )
 
-        is_sent_to(answer, "https://rp.example/bye")
+        assert sent_to(answer) == ("https://rp.example/bye", {})
 
 
 class TestThirdParties:
@@ -90,21 +99,21 @@ class TestThirdParties:
 
         answer = here.end(**sent) if method == "GET" else here.browser.post(PATH, data=sent)
 
-        is_asked(answer)
+        assert is_asked(answer)
         assert here.client.application.name in answer.text
         assert here.browser.get("/account").status_code == 200
 
     def test_decision_N10_after_the_answer_the_person_goes_back_to_the_third_party(self, acme):
         here = at_a_third_party(acme)
-        fields = is_asked(here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME))
+        fields = question(here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME))
 
-        is_sent_to(here.browser.post(PATH, data=fields), HOME)
+        assert sent_to(here.browser.post(PATH, data=fields)) == (HOME, {})
         assert here.browser.get("/account").status_code == 303
 
     def test_decision_N10_an_application_of_the_first_party_still_signs_out_at_once(self, acme):
         here = visit(acme)
 
-        is_sent_to(here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME), HOME)
+        assert sent_to(here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME)) == (HOME, {})
 
 
 class TestOldTokens:
@@ -119,7 +128,7 @@ class TestOldTokens:
             assert later.pk == session.pk
             Session.objects.update(updated_at=session.updated_at + timedelta(seconds=2))
 
-        is_refused(acme.get(PATH, params={"id_token_hint": here.hint}))
+        assert is_refused(acme.get(PATH, params={"id_token_hint": here.hint}))
 
         with acme.active():
             assert Session.objects.get().ended_at is None
