@@ -58,13 +58,14 @@ def _describe_organizations(
     names = dict(Organization.objects.filter(pk__in=wanted).values_list("pk", "name"))
     permissions = OrganizationPermission.objects.filter(name__in=_names(rows))
     texts = dict(permissions.values_list("name", "description"))
+    texts_at_apis = {api_target_id: dict(api.scopes) for api_target_id, api in apis.items()}
     return {
         row.pk: TargetDescription(
             names[row.organization_id],
             "",
             [(name, texts.get(name, "")) for name in scopes_at_apis.get_permissions(row.scopes)],
             [
-                (api.name, [(name, dict(api.scopes).get(name, "")) for name in sorted(found)])
+                (api.name, [(name, texts_at_apis[api_target_id].get(name, "")) for name in sorted(found)])
                 for api_target_id, api in apis.items()
                 if (found := scopes_at_apis.find_names(row.scopes, api_target_id)) is not None
             ],
