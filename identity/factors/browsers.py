@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, Q, QuerySet, When
+from django.db.models.functions import Coalesce
 
 from audit import context, log
 from audit.events import Event
@@ -39,17 +40,41 @@ _insert_remembered: Final = Insert(
     last_seen_at=DatabaseNow(),
     remembered_at=DatabaseNow(),
     remembered_until=DatabaseNow() + duration("remembered_for"),
+    remembered_since=DatabaseNow(),
 )
 _SEEN: Final = {"label": text("label"), "ip": text("ip"), "last_seen_at": DatabaseNow()}
 _see_again: Final = Update(lambda: KnownBrowser.objects.filter(pk=uuid("pk")), **_SEEN)
 _see_remembered: Final = Update(
     lambda: KnownBrowser.objects.filter(pk=uuid("pk"), remembered_at=moment("remembered_at")), **_SEEN
 )
+_since: Final = Coalesce("remembered_since", "remembered_at")
+
+
+def _still_counts(since: object, earliest: object) -> Q:
+    """The condition that a row's browser is still remembered, except that of the user's epoch."""
+    return Q(
+        remembered_until__gt=DatabaseNow(),
+        # A sign-in with one factor never lets a browser skip the second, even if a row says so.
+        remembered_level__gte=Level.TWO,
+        # The policy may have been switched off since, or its number of days reduced.
+        remembered_at__gte=since,
+        remembered_at__gt=earliest,
+    )
+
+
 _renew: Final = Update(
     lambda: KnownBrowser.objects.filter(pk=uuid("pk")),
     token_hash=text("token_hash"),
     remembered_at=DatabaseNow(),
     remembered_until=DatabaseNow() + duration("remembered_for"),
+    remembered_since=Case(
+        When(
+            _still_counts(moment("rule_since"), DatabaseNow() - duration("remembered_for")),
+            remembered_epoch=number("remembered_epoch"),
+            then=_since,
+        ),
+        default=DatabaseNow(),
+    ),
     remembered_epoch=number("remembered_epoch"),
     remembered_level=number("remembered_level"),
     **_SEEN,
@@ -104,21 +129,18 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
 
 def was_remembered(user_id: UUID, rule: TrustedDevices | None, *, at: datetime) -> bool:
     """Return whether one of a user's browsers was remembered at a time, and still is by this rule."""
-    return _get_remembered(user_id, rule).filter(remembered_at__lte=at).exists()
+    if rule is None or at < rule.since:
+        return False
+    return _get_remembered(user_id, rule).alias(since=_since).filter(since__lte=at).exists()
 
 
 def _get_remembered(user_id: UUID, rule: TrustedDevices | None) -> QuerySet[KnownBrowser]:
     if rule is None:
         return KnownBrowser.objects.none()
     return KnownBrowser.objects.filter(
+        _still_counts(rule.since, seconds_ahead(-rule.days * _DAY)),
         user=user_id,
         user__epoch=F("remembered_epoch"),
-        remembered_until__gt=DatabaseNow(),
-        # A sign-in with one factor never lets a browser skip the second, even if a row says so.
-        remembered_level__gte=Level.TWO,
-        # The policy may have been switched off since, or its number of days reduced.
-        remembered_at__gte=rule.since,
-        remembered_at__gt=seconds_ahead(-rule.days * _DAY),
     )
 
 
@@ -191,6 +213,7 @@ def _renew_secret(  # noqa: PLR0913, PLR0917 - what a browser has
         "pk": browser.pk,
         "token_hash": _hash(secret),
         "remembered_for": timedelta(days=rule.days),
+        "rule_since": rule.since,
         "remembered_epoch": user.epoch,
         "remembered_level": level,
         **_describe(),

@@ -25,7 +25,13 @@ class NoSuchBrowser(ServiceError):
 def end_remembered(user: User) -> None:
     """Ask a user for the second factor again in every browser, in a transaction. The browsers stay known."""
     remembered = KnownBrowser.objects.filter(user=user).exclude(remembered_until=None)
-    remembered.update(remembered_at=None, remembered_until=None, remembered_epoch=None, remembered_level=None)
+    remembered.update(
+        remembered_at=None,
+        remembered_until=None,
+        remembered_since=None,
+        remembered_epoch=None,
+        remembered_level=None,
+    )
     remembered_grants.end(user)
 
 

@@ -75,6 +75,9 @@ class KnownBrowser(TenantModel):
     last_seen_at = models.DateTimeField()
     remembered_at = models.DateTimeField(null=True)
     remembered_until = models.DateTimeField(null=True)
+    # Since when the browser has been remembered without a gap: ``remembered_at``, or earlier if the user
+    # chose it again while it still was. Null in rows of 0.5.0: as ``remembered_at``.
+    remembered_since = models.DateTimeField(null=True)
     # ``User.epoch`` at ``remembered_at``. A new password, a suspension or a reset increments the epoch, so
     # that the browser is no longer remembered.
     remembered_epoch = models.PositiveIntegerField(null=True)

@@ -19,7 +19,7 @@ UNKNOWN_AUTH_TIME: Final = datetime.fromtimestamp(0, tz=UTC)
 
 # When the user signed in last. A sign-in that renews a session sets ``updated_at``, except on a node of
 # release 0.1.3.
-_SIGNED_IN_AT: Final = Greatest("updated_at", "auth_time")
+SIGNED_IN_AT: Final = Greatest("updated_at", "auth_time")
 
 
 def _are_within_lifetimes() -> Q:
@@ -36,7 +36,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
         Of the installation's and the tenant's lifetimes, the shorter applies. A change takes effect at once.
         """
-        return self.alias(signed_in_at=_SIGNED_IN_AT).filter(
+        return self.alias(signed_in_at=SIGNED_IN_AT).filter(
             _are_within_lifetimes(),
             ended_at=None,
             expires_at__gt=Now(),
@@ -46,7 +46,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
     def expired(self) -> Self:
         """Return the sessions that have not ended, but have exceeded the current lifetimes."""
-        return self.alias(signed_in_at=_SIGNED_IN_AT).filter(~_are_within_lifetimes(), ended_at=None)
+        return self.alias(signed_in_at=SIGNED_IN_AT).filter(~_are_within_lifetimes(), ended_at=None)
 
 
 class Session(TenantModel):
@@ -90,6 +90,11 @@ class Session(TenantModel):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+    @property
+    def signed_in_at(self) -> datetime:
+        """When the user signed in last: as ``SIGNED_IN_AT``."""
+        return max(self.updated_at, self.auth_time)
 
     @property
     def highest_level(self) -> int:

@@ -41,7 +41,7 @@ class CodeSignIn:
             amr=session.amr,
             level=session.level,
             remembered=session.remembered,
-            signed_in_at=session.updated_at,
+            signed_in_at=session.signed_in_at,
         )
 
     @classmethod

@@ -27,13 +27,7 @@ def counts(grant: Session | CodeSignIn | RefreshFamily) -> bool:
     """
     if not grant.remembered:
         return False
-    match grant:
-        case Session():
-            signed_in_at = grant.updated_at
-        case CodeSignIn():
-            signed_in_at = grant.signed_in_at
-        case RefreshFamily():
-            signed_in_at = grant.created_at
+    signed_in_at = grant.created_at if isinstance(grant, RefreshFamily) else grant.signed_in_at
     return remembered_rule.still_counts(grant.user_id, signed_in_at)
 
 

@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
 
 from database import ids
 from database.together import Work
 from identity.core.tenant_statements import Select, text, uuid
 from identity.factors.levels import Level
-from identity.sessions.models import Session
+from identity.sessions.models import SIGNED_IN_AT, Session
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily, RevokedToken
@@ -125,7 +125,7 @@ def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
 def _annotate_names(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
     model = live_grants().model
     grant = model.objects.filter(pk=uuid("grant_id"))
-    signed_in_at = "updated_at" if model is Session else "created_at"
+    signed_in_at = SIGNED_IN_AT if model is Session else F("created_at")
     return (
         _annotate_users(live_grants)
         .select_related("tenant")
@@ -134,7 +134,7 @@ def _annotate_names(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
             application_type=_application_column("type"),
             is_strong=Exists(grant.filter(level__gte=Level.TWO)),
             # As ``remembered.counts``, which compares it with the policy.
-            remembered_at=Subquery(grant.filter(remembered=True).values(signed_in_at)[:1]),
+            remembered_at=Subquery(grant.filter(remembered=True).values(signed_in_at=signed_in_at)[:1]),
         )
     )
 

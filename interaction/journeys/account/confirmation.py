@@ -122,7 +122,7 @@ def has_just_signed_in(session: Session) -> bool:
 
     ``auth_time`` may be earlier: it is when the first factor was proven, or what a provider says.
     """
-    return session.time - max(session.updated_at, session.auth_time) <= RECENT
+    return session.time - session.signed_in_at <= RECENT
 
 
 def check_still_signed_in(session: Session) -> None:
