@@ -5,7 +5,14 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from tests.support.authorize import asks_for, is_error_page, is_refused, is_sent_back
+from tests.support.authorize import (
+    ErrorPage,
+    Refusal,
+    find_error_page,
+    find_refusal,
+    interaction_at,
+    sent_back,
+)
 from tests.support.cast import CALLBACK, RelyingParty, query_of, signed_in
 from tests.support.forms import form
 from tests.support.pages import followed, opened, typed
@@ -74,7 +81,7 @@ class TestP16:
 
     def test_decision_P16_after_a_sign_in_by_json(self, acme):
         client, user, browser = acme.application(), acme.user(), acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(client, response_mode="form_post"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, response_mode="form_post"), acme)
 
         result = browser.sign_in(user, interaction=interaction).json()["result"]
         answer = browser.get(result["redirect_to"])
@@ -123,13 +130,15 @@ class TestP16:
     def test_decision_P16_an_unregistered_address_is_an_error_page(self, acme, wrong):
         answer = acme.browser().authorize(acme.application(), response_mode="form_post", **wrong)
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
         assert "evil.example" not in answer.text
 
     def test_decision_P16_of_another_tenant_is_an_error_page(self, acme, rival):
         browser, _ = signed_in(acme)
 
-        is_error_page(browser.authorize(rival.application(), response_mode="form_post"))
+        answer = browser.authorize(rival.application(), response_mode="form_post")
+
+        assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize(
         "state",
@@ -212,7 +221,7 @@ class TestP16:
     def test_decision_P16_the_page_speaks_the_language_that_the_person_chose(self, acme):
         client, user, browser = acme.application(), acme.user(), acme.browser()
         asked = browser.authorize(client, response_mode="form_post", ui_locales="de")
-        interaction = asks_for("sign-in", asked, acme)
+        interaction = interaction_at("sign-in", asked, acme)
         browser.get(f"/sign-in?interaction={interaction}&ui_locales=ar")
 
         answer = browser.get(browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"])
@@ -227,5 +236,5 @@ class TestP16:
 
         answer = browser.authorize(client, response_mode=mode)
 
-        is_refused(answer, client, "invalid_request")
-        assert "form_post" in is_sent_back(answer, client)["error_description"]
+        assert find_refusal(answer, client) == Refusal("invalid_request")
+        assert "form_post" in sent_back(answer, client)["error_description"]
