@@ -3,6 +3,7 @@
 
 import re
 import unicodedata
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import example, given
@@ -25,12 +26,21 @@ def key(text):
     return identifiers.parse(text)
 
 
-def is_refused(check, text, field):
-    with pytest.raises(Invalid) as refusal:
+@dataclass(frozen=True)
+class Refusal:
+    field: str | None
+    status: int = 400
+    names_the_field: bool = True
+
+
+def find_refusal(check, text):
+    """Return how a check refuses a text, or None if the check accepts it."""
+    try:
         check(text)
-    assert refusal.value.field == field
-    assert refusal.value.status == 400
-    assert refusal.value.message.startswith(f"{field}: ")
+    except Invalid as refusal:
+        named = refusal.message.startswith(f"{refusal.field}: ")
+        return Refusal(refusal.field, refusal.status, named)
+    return None
 
 
 def accepted(check, text):
@@ -58,11 +68,11 @@ class TestUsername:
         ],
     )
     def test_decision_I1_H10_without_white_space_or_control_characters(self, text):
-        is_refused(identifiers.clean_username, text, "username")
+        assert find_refusal(identifiers.clean_username, text) == Refusal("username")
 
     @pytest.mark.parametrize("text", ["a@b", "@", "a@b.example", "a\uff20b.example", "a\ufe6bb"])
     def test_decision_I1_without_an_at_sign_of_any_width(self, text):
-        is_refused(identifiers.clean_username, text, "username")
+        assert find_refusal(identifiers.clean_username, text) == Refusal("username")
 
     @pytest.mark.parametrize(
         "text",
@@ -72,12 +82,12 @@ class TestUsername:
         ],
     )
     def test_decision_I1_not_in_the_shape_of_a_phone(self, text):
-        is_refused(identifiers.clean_username, text, "username")
+        assert find_refusal(identifiers.clean_username, text) == Refusal("username")
 
     def test_decision_I1_a_ligature_may_not_hide_white_space(self):
         assert " " in unicodedata.normalize("NFKC", "\ufdfa")
 
-        is_refused(identifiers.clean_username, "\ufdfa", "username")
+        assert find_refusal(identifiers.clean_username, "\ufdfa") == Refusal("username")
 
     def test_letters_that_unfold_into_many_fit_the_key_or_are_refused(self, acme):
         longest = "\u0390" * 128  # one letter, three when folded
@@ -87,7 +97,7 @@ class TestUsername:
 
         with acme.active():
             assert User.objects.get(pk=user.pk).username == longest
-        is_refused(identifiers.clean_username, "\u33ae" * 128, "username")
+        assert find_refusal(identifiers.clean_username, "\u33ae" * 128) == Refusal("username")
 
     @given(st.text(st.characters(exclude_categories=["C", "Z"]), max_size=140))
     @example("\ufdfa")
@@ -133,7 +143,7 @@ class TestEmail:
         ],
     )
     def test_case_K15_what_is_no_address_is_refused(self, text):
-        is_refused(identifiers.clean_email, text, "email")
+        assert find_refusal(identifiers.clean_email, text) == Refusal("email")
 
     def test_has_at_most_254_characters(self):
         name, domain = "a" * 60, ".".join(["b" * 60] * 3) + ".example"
@@ -141,7 +151,7 @@ class TestEmail:
         assert len(fitting) == 254
 
         assert identifiers.clean_email(fitting) == fitting
-        is_refused(identifiers.clean_email, fitting.replace("@c", "@cc"), "email")
+        assert find_refusal(identifiers.clean_email, fitting.replace("@c", "@cc")) == Refusal("email")
 
     @given(st.emails())
     @fuzzing(max_examples=200, deadline=None)
@@ -189,7 +199,7 @@ class TestPhone:
         ],
     )
     def test_decision_I2_anything_else_is_refused(self, text):
-        is_refused(identifiers.clean_phone, text, "phone")
+        assert find_refusal(identifiers.clean_phone, text) == Refusal("phone")
 
     @pytest.mark.parametrize(
         "text",

@@ -11,7 +11,15 @@ from oidc.applications import services as applications
 from oidc.applications.models import AllowedRole, Application
 from oidc.grants.models import AuthorizationCode, RefreshFamily
 from tests.support.audit_log import entries
-from tests.support.authorize import asks_for, is_answered, is_refused, is_sent_back, parked
+from tests.support.authorize import (
+    WITH_CODE,
+    Refusal,
+    find_refusal,
+    interaction_at,
+    next_page,
+    parked,
+    sent_back,
+)
 from tests.support.cast import query_of, signed_in
 from tests.support.forms import form
 
@@ -74,9 +82,9 @@ class TestWhoMay:
         with acme.active():
             organizations.add_members(organization.pk, [str(member.pk)])
 
-        is_answered(by_role.authorize(client), client)
-        is_answered(by_membership.authorize(client), client)
-        asks_for("no-access", by_neither.authorize(client), acme)
+        assert sent_back(by_role.authorize(client), client).keys() == WITH_CODE
+        assert sent_back(by_membership.authorize(client), client).keys() == WITH_CODE
+        assert next_page(by_neither.authorize(client), acme).name == "no-access"
         assert client.tokens_for(member, by_membership)["refresh_token"]
 
     def test_another_role_or_organization_is_not_enough(self, acme, rival, wiki, role):
@@ -87,7 +95,7 @@ class TestWhoMay:
             organizations.add_members(elsewhere.pk, [str(user.pk)])
         give(acme, user, other)
 
-        asks_for("no-access", browser.authorize(wiki), acme)
+        assert next_page(browser.authorize(wiki), acme).name == "no-access"
 
     def test_decision_Q10_nobody_may_when_the_lists_were_lost(self, acme, wiki, role):
         # A node of release 0.1.3 deletes the role: the database deletes its links.
@@ -99,14 +107,14 @@ class TestWhoMay:
             UserRole.objects.all().delete()
             Role.objects.filter(pk=role.pk).delete()
 
-        asks_for("no-access", browser.authorize(wiki), acme)
+        assert next_page(browser.authorize(wiki), acme).name == "no-access"
         assert is_invalid_grant(wiki.redeem(code))
 
 
 class TestPage:
     def test_decision_Q11_says_whom_to_ask_and_leads_back_with_access_denied(self, acme, wiki):
         browser, user = signed_in(acme)
-        interaction = asks_for("no-access", browser.authorize(wiki), acme)
+        interaction = interaction_at("no-access", browser.authorize(wiki), acme)
 
         page = browser.get(f"/no-access?interaction={interaction}")
         answer = form(page).submit(browser, choice="back")
@@ -114,7 +122,7 @@ class TestPage:
         assert page.status_code == 403
         assert all(text in page.text for text in ("Wiki", "Acme", "Ask the people who run", user.username))
         assert "no-store" in page.headers["Cache-Control"]
-        is_refused(answer, wiki, "access_denied")
+        assert find_refusal(answer, wiki) == Refusal("access_denied")
         assert (
             "the user may not use this application"
             in query_of(answer.headers["Location"])["error_description"]
@@ -125,57 +133,57 @@ class TestPage:
         browser, _ = signed_in(acme)
         allowed = acme.user()
         give(acme, allowed, role)
-        interaction = asks_for("no-access", browser.authorize(wiki), acme)
+        interaction = interaction_at("no-access", browser.authorize(wiki), acme)
 
         to_sign_in = form(browser.get(f"/no-access?interaction={interaction}")).submit(
             browser, choice="other"
         )
         onward = browser.sign_in(allowed, interaction=interaction).json()["result"]["redirect_to"]
 
-        asks_for("sign-in", to_sign_in, acme)
-        is_answered(browser.get(onward), wiki)
+        assert next_page(to_sign_in, acme).name == "sign-in"
+        assert sent_back(browser.get(onward), wiki).keys() == WITH_CODE
 
     def test_decision_Q11_comes_after_a_sign_in_for_the_request(self, acme, wiki):
         user, browser = acme.user(), acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(wiki), acme)
+        interaction = interaction_at("sign-in", browser.authorize(wiki), acme)
 
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-        assert asks_for("no-access", browser.get(onward), acme) == interaction
+        assert next_page(browser.get(onward), acme) == ("no-access", interaction)
 
     def test_decision_Q11_comes_before_consent(self, acme, role):
         client = acme.application(is_third_party=True, allowed_role_ids=[str(role.pk)])
         browser, user = signed_in(acme)
 
-        interaction = asks_for("no-access", browser.authorize(client), acme)
+        interaction = interaction_at("no-access", browser.authorize(client), acme)
         give(acme, user, role)
 
-        asks_for("consent", browser.get(f"/oidc/authorize/{interaction}"), acme)
+        assert next_page(browser.get(f"/oidc/authorize/{interaction}"), acme).name == "consent"
 
     def test_decision_Q11_an_open_consent_page_gives_no_access(self, acme, role):
         client = acme.application(is_third_party=True, allowed_role_ids=[str(role.pk)])
         browser, user = signed_in(acme)
         give(acme, user, role)
-        interaction = asks_for("consent", browser.authorize(client), acme)
+        interaction = interaction_at("consent", browser.authorize(client), acme)
         page = form(browser.get(f"/consent?interaction={interaction}"))
         take(acme, user)
 
         answer = page.submit(browser, choice="allow")
 
-        assert asks_for("no-access", browser.get(answer.headers["Location"]), acme) == interaction
+        assert next_page(browser.get(answer.headers["Location"]), acme) == ("no-access", interaction)
 
     def test_decision_Q11_whoever_got_the_role_meanwhile_goes_on(self, acme, wiki, role):
         browser, user = signed_in(acme)
-        interaction = asks_for("no-access", browser.authorize(wiki), acme)
+        interaction = interaction_at("no-access", browser.authorize(wiki), acme)
         give(acme, user, role)
 
         onward = browser.get(f"/no-access?interaction={interaction}")
 
-        is_answered(browser.get(onward.headers["Location"]), wiki)
+        assert sent_back(browser.get(onward.headers["Location"]), wiki).keys() == WITH_CODE
 
     def test_a_press_in_the_page_of_another_user_does_nothing(self, acme, wiki):
         browser, _ = signed_in(acme)
-        interaction = asks_for("no-access", browser.authorize(wiki), acme)
+        interaction = interaction_at("no-access", browser.authorize(wiki), acme)
         page = form(browser.get(f"/no-access?interaction={interaction}"))
         other = acme.user()
         browser.sign_in(other)
@@ -187,7 +195,7 @@ class TestPage:
 
     def test_another_browser_or_tenant_does_not_see_it(self, acme, rival, wiki):
         browser, _ = signed_in(acme)
-        interaction = asks_for("no-access", browser.authorize(wiki), acme)
+        interaction = interaction_at("no-access", browser.authorize(wiki), acme)
         stranger, _ = signed_in(acme)
 
         assert stranger.get(f"/no-access?interaction={interaction}").status_code == 400
@@ -208,7 +216,7 @@ class TestPage:
 
     def test_a_refusal_after_the_sign_in_is_audited(self, acme, wiki):
         user, browser = acme.user(), acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(wiki), acme)
+        interaction = interaction_at("sign-in", browser.authorize(wiki), acme)
 
         browser.get(browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"])
 
@@ -218,11 +226,11 @@ class TestPage:
     def test_no_refusal_is_audited_of_a_user_who_may(self, acme, wiki, role):
         user, browser = acme.user(), acme.browser()
         give(acme, user, role)
-        interaction = asks_for("sign-in", browser.authorize(wiki), acme)
+        interaction = interaction_at("sign-in", browser.authorize(wiki), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_answered(browser.get(onward), wiki)
-        is_answered(browser.authorize(wiki), wiki)
+        assert sent_back(browser.get(onward), wiki).keys() == WITH_CODE
+        assert sent_back(browser.authorize(wiki), wiki).keys() == WITH_CODE
 
         assert entries(acme, "Application.Refuse") == []
 
@@ -233,8 +241,8 @@ class TestSilently:
 
         answer = browser.authorize(wiki, prompt="none")
 
-        is_refused(answer, wiki, "access_denied")
-        description = is_sent_back(answer, wiki)["error_description"]
+        assert find_refusal(answer, wiki) == Refusal("access_denied")
+        description = sent_back(answer, wiki)["error_description"]
         assert len(description.split()) >= 3
         assert parked(acme) == 0
 
@@ -246,11 +254,11 @@ class TestSilently:
         give(acme, user, role)
         asked = browser.authorize(client, prompt="none")
 
-        is_refused(refused, client, "access_denied")
-        is_refused(asked, client, "consent_required")
+        assert find_refusal(refused, client) == Refusal("access_denied")
+        assert find_refusal(asked, client) == Refusal("consent_required")
 
     def test_nobody_signed_in_is_login_required(self, acme, wiki):
-        is_refused(acme.browser().authorize(wiki, prompt="none"), wiki, "login_required")
+        assert find_refusal(acme.browser().authorize(wiki, prompt="none"), wiki) == Refusal("login_required")
 
 
 class TestGrants:

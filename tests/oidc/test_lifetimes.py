@@ -15,7 +15,15 @@ from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily
 from tests.support import management, operators, second
 from tests.support.admin_pages import operate
-from tests.support.authorize import asks_for, is_answered, is_refused
+from tests.support.authorize import (
+    WITH_CODE,
+    Refusal,
+    find_code,
+    find_refusal,
+    interaction_at,
+    next_page,
+    sent_back,
+)
 from tests.support.cast import signed_in
 from tests.support.management import refusal_of, result_of
 from tests.support.threads import at_once, rounds
@@ -62,8 +70,8 @@ class TestSessions:
         live = browser.authorize(client, prompt="none")
         let_pass(acme, Session, 1001, "last_used_at")
 
-        is_answered(live, client)
-        is_refused(browser.authorize(client, prompt="none"), client, "login_required")
+        assert sent_back(live, client).keys() == WITH_CODE
+        assert find_refusal(browser.authorize(client, prompt="none"), client) == Refusal("login_required")
 
     def test_decision_Q15_end_after_the_tenant_s_absolute_time_however_they_are_used(self, acme, admin):
         client = acme.application()
@@ -75,9 +83,9 @@ class TestSessions:
         after = browser.authorize(client, prompt="none")
         browser.sign_in(user)
 
-        is_answered(before, client)
-        is_refused(after, client, "login_required")
-        is_answered(browser.authorize(client, prompt="none"), client)
+        assert sent_back(before, client).keys() == WITH_CODE
+        assert find_refusal(after, client) == Refusal("login_required")
+        assert sent_back(browser.authorize(client, prompt="none"), client).keys() == WITH_CODE
 
     def test_decision_Q15_a_new_sign_in_begins_the_time_anew(self, acme, admin):
         client = acme.application()
@@ -88,7 +96,7 @@ class TestSessions:
         browser.sign_in(user)
         let_pass(acme, Session, 900, "updated_at", "auth_time", "created_at")
 
-        is_answered(browser.authorize(client, prompt="none"), client)
+        assert sent_back(browser.authorize(client, prompt="none"), client).keys() == WITH_CODE
 
     def test_decision_Q15_a_session_in_use_stays_live_with_a_short_idle_time(self, acme, admin):
         client = acme.application()
@@ -97,7 +105,7 @@ class TestSessions:
 
         for _ in range(3):
             let_pass(acme, Session, 50, "last_used_at")
-            is_answered(browser.authorize(client, prompt="none"), client)
+            assert sent_back(browser.authorize(client, prompt="none"), client).keys() == WITH_CODE
 
     def test_decision_Q15_the_cookie_lives_as_long_as_the_session(self, acme, admin):
         user = acme.user()
@@ -129,7 +137,7 @@ class TestSessions:
         set_tenant(admin, session_idle_seconds=None, session_absolute_seconds=None)
         let_pass(acme, Session, 1001, "last_used_at", "updated_at", "auth_time")
 
-        is_answered(browser.authorize(client, prompt="none"), client)
+        assert sent_back(browser.authorize(client, prompt="none"), client).keys() == WITH_CODE
 
     def test_decision_Q15_another_tenant_is_not_affected(self, acme, rival, admin):
         client = rival.application()
@@ -137,7 +145,7 @@ class TestSessions:
         set_tenant(admin, session_idle_seconds=1)
         let_pass(rival, Session, 10, "last_used_at")
 
-        is_answered(browser.authorize(client, prompt="none"), client)
+        assert sent_back(browser.authorize(client, prompt="none"), client).keys() == WITH_CODE
 
 
 class TestRefreshTokens:
@@ -270,7 +278,7 @@ class TestInstallation:
             silent = there.get("/oidc/authorize", params=client.request(prompt="none"), cookies=cookies)
 
         assert is_invalid_grant(refused)
-        is_refused(silent, client, "login_required")
+        assert find_refusal(silent, client) == Refusal("login_required")
 
 
 class TestDefaultMaxAge:
@@ -281,12 +289,12 @@ class TestDefaultMaxAge:
         recent = browser.authorize(client)
         let_pass(acme, Session, 1001, "auth_time")
 
-        interaction = asks_for("sign-in", browser.authorize(client), acme)
-        is_refused(browser.authorize(client, prompt="none"), client, "login_required")
+        interaction = interaction_at("sign-in", browser.authorize(client), acme)
+        assert find_refusal(browser.authorize(client, prompt="none"), client) == Refusal("login_required")
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
-        tokens = client.redeem(is_answered(browser.get(onward), client)).json()
+        tokens = client.redeem(find_code(browser.get(onward), client)).json()
 
-        is_answered(recent, client)
+        assert sent_back(recent, client).keys() == WITH_CODE
         claims = jwt.decode(tokens["id_token"], options={"verify_signature": False})
         assert timezone.now().timestamp() - claims["auth_time"] < 1000
 
@@ -295,7 +303,7 @@ class TestDefaultMaxAge:
         browser, _ = signed_in(acme)
         result_of(set_application(admin, client, default_max_age=0))
 
-        asks_for("sign-in", browser.authorize(client), acme)
+        assert next_page(browser.authorize(client), acme).name == "sign-in"
 
     def test_decision_Q15_the_request_s_own_max_age_comes_first(self, acme, admin):
         client = acme.application()
@@ -303,8 +311,8 @@ class TestDefaultMaxAge:
         result_of(set_application(admin, client, default_max_age=10))
         let_pass(acme, Session, 500, "auth_time")
 
-        is_answered(browser.authorize(client, max_age="1000"), client)
-        asks_for("sign-in", browser.authorize(client, max_age=""), acme)
+        assert sent_back(browser.authorize(client, max_age="1000"), client).keys() == WITH_CODE
+        assert next_page(browser.authorize(client, max_age=""), acme).name == "sign-in"
 
 
 class TestBadInput:

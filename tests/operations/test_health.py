@@ -3,6 +3,7 @@
 import base64
 import os
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -34,18 +35,21 @@ class TestReady:
 class TestNotReady:
     """The process is alive and says so: starting it again would mend nothing."""
 
-    def is_alive_but_lacks(self, missing: str, **environment: str) -> None:
+    def answers_with(self, **environment: str) -> list[Any]:
         with second.running(**environment) as address:
-            assert answer_of(address, "/readyz") == (503, {"status": "not ready", "failures": [missing]})
-            assert answer_of(address, "/healthz") == (200, {"status": "ok"})
+            return [answer_of(address, path) for path in ("/readyz", "/healthz")]
+
+    def lacking(self, what: str) -> list[Any]:
+        return [(503, {"status": "not ready", "failures": [what]}), (200, {"status": "ok"})]
 
     def test_without_a_database(self):
         nowhere = f"postgres://nobody@127.0.0.1:{second.free_port()}/nothing"
-        self.is_alive_but_lacks("database", DATABASE_URL=nowhere)
+        assert self.answers_with(DATABASE_URL=nowhere) == self.lacking("database")
 
     def test_with_a_database_that_was_never_migrated(self, tmp_path: Path):
-        self.is_alive_but_lacks("migrations", DATABASE_URL=f"sqlite:///{tmp_path}/empty.sqlite3")
+        empty = f"sqlite:///{tmp_path}/empty.sqlite3"
+        assert self.answers_with(DATABASE_URL=empty) == self.lacking("migrations")
 
     def test_with_other_encryption_keys(self):
         other = base64.urlsafe_b64encode(os.urandom(32)).decode()
-        self.is_alive_but_lacks("keys", ENCRYPTION_KEYS=other)
+        assert self.answers_with(ENCRYPTION_KEYS=other) == self.lacking("keys")

@@ -1,6 +1,8 @@
 """What the authorization endpoint answers: to the application, and to the person."""
 
 import re
+from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
@@ -15,48 +17,89 @@ CODE = re.compile(r"[A-Za-z0-9_-]{43}")
 DESCRIPTION = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+){2,}")
 
 
-def is_sent_back(answer: httpx.Response, client: RelyingParty) -> dict[str, str]:
-    """Check that an answer goes to the application, and return what it says."""
-    assert answer.status_code == 303, answer.text
-    location = answer.headers["Location"]
-    assert location.startswith(client.application.redirect_uris[0])
-    said = dict(parse_qsl(urlsplit(location).query, keep_blank_values=True, strict_parsing=True))
-    assert said["iss"] == client.world.issuer
-    return said
+STATE = "af0ifjsldkj"
+WITH_CODE = {"code", "state", "iss"}
 
 
-def is_refused(answer: httpx.Response, client: RelyingParty, error: str, state: str = "af0ifjsldkj") -> None:
-    """Check that the application is told of an error, of nothing more, and no code."""
-    said = is_sent_back(answer, client)
-    assert said.keys() == {"error", "error_description", "state", "iss"}, said
-    assert (said["error"], said["state"]) == (error, state)
-    assert DESCRIPTION.fullmatch(said["error_description"]), said["error_description"]
+@dataclass(frozen=True)
+class Refusal:
+    """What an application is told of an error."""
+
+    error: str | None
+    state: str | None = STATE
+    is_described: bool = True
+    others: tuple[tuple[str, str], ...] = ()
 
 
-def is_answered(answer: httpx.Response, client: RelyingParty) -> str:
-    """Check that the application is given a code and nothing more, and return the code."""
-    said = is_sent_back(answer, client)
-    assert said.keys() == {"code", "state", "iss"}, said
+@dataclass(frozen=True)
+class ErrorPage:
+    """What a person is told who is sent nowhere."""
+
+    status: int = 400
+    location: str | None = None
+    is_html: bool = True
+    is_about_the_link: bool = True
+
+
+class NextPage(NamedTuple):
+    """A page that a person is sent to."""
+
+    name: str
+    interaction: str
+
+
+def sent_back(answer: httpx.Response, client: RelyingParty) -> dict[str, str]:
+    """Return what an answer says to the application, or else what the answer is."""
+    location = answer.headers.get("Location", "")
+    if answer.status_code == 303 and location.startswith(client.application.redirect_uris[0]):
+        said = dict(parse_qsl(urlsplit(location).query, keep_blank_values=True, strict_parsing=True))
+        if said.get("iss") == client.world.issuer:
+            return said
+    return {"not sent back": f"{answer.status_code} {location}"}
+
+
+def find_refusal(answer: httpx.Response, client: RelyingParty) -> Refusal:
+    said = sent_back(answer, client)
+    return Refusal(
+        error=said.pop("error", None),
+        state=said.pop("state", None),
+        is_described=bool(DESCRIPTION.fullmatch(said.pop("error_description", ""))),
+        others=tuple((name, value) for name, value in said.items() if name != "iss"),
+    )
+
+
+def find_code(answer: httpx.Response, client: RelyingParty) -> str:
+    """Return the code that a test goes on with."""
+    said = sent_back(answer, client)
+    assert said.keys() == WITH_CODE, said
     return said["code"]
 
 
-def is_error_page(answer: httpx.Response, status: int = 400) -> None:
-    """Check that a person is told, and goes nowhere."""
-    assert answer.status_code == status, answer.text
-    assert "Location" not in answer.headers
-    assert answer.headers["Content-Type"].startswith("text/html")
-    assert "This link does not work" in answer.text
+def find_error_page(answer: httpx.Response) -> ErrorPage:
+    return ErrorPage(
+        status=answer.status_code,
+        location=answer.headers.get("Location"),
+        is_html=answer.headers.get("Content-Type", "").startswith("text/html"),
+        is_about_the_link="This link does not work" in answer.text,
+    )
 
 
-def asks_for(page: str, answer: httpx.Response, world: World) -> str:
-    """Check that a person is sent to a page of ours, and return the interaction."""
-    assert answer.status_code == 303, answer.text
-    location = urlsplit(answer.headers["Location"])
-    assert (location.scheme, location.netloc) == ("", "")
-    assert location.path == f"{urlsplit(world.address).path}/{page}"
-    query = query_of(answer.headers["Location"])
-    assert query.keys() - {"switch"} == {"interaction"}
-    return query["interaction"]
+def next_page(answer: httpx.Response, world: World) -> NextPage:
+    """Return the page of Gatehouse to which an answer leads, or else what the answer is."""
+    place = answer.headers.get("Location", "")
+    location, query = urlsplit(place), query_of(place)
+    root = f"{urlsplit(world.address).path}/"
+    is_own = (location.scheme, location.netloc) == ("", "") and location.path.startswith(root)
+    if answer.status_code == 303 and is_own and query.keys() - {"switch"} == {"interaction"}:
+        return NextPage(location.path.removeprefix(root), query["interaction"])
+    return NextPage(f"{answer.status_code} {place}", "")
+
+
+def interaction_at(name: str, answer: httpx.Response, world: World) -> str:
+    """Return the interaction of the page from which a test goes on."""
+    page = next_page(answer, world)
+    assert page.name == name, page
+    return page.interaction
 
 
 def parked(world: World) -> int:

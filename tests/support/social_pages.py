@@ -1,5 +1,7 @@
 """What a person, and the log, see of a sign-in with another provider."""
 
+from dataclasses import dataclass
+
 import httpx
 
 from audit.models import Entry
@@ -25,15 +27,40 @@ def only_user(world: World) -> User:
         return User.objects.get()
 
 
-def refused(page: httpx.Response, status: int, text: str) -> httpx.Response:
-    assert page.status_code == status, page.text
-    assert page.headers["Content-Type"].startswith("text/html")
-    assert page.headers["Cache-Control"] == "no-store"
-    assert text in page.text
-    return page
+@dataclass(frozen=True)
+class Refusal:
+    """A page that says why a sign-in ended."""
+
+    status: int
+    says_why: bool = True
+    is_html: bool = True
+    caching: str | None = "no-store"
 
 
-def nobody_came(world: World, browser: Browser) -> None:
+def find_refusal(page: httpx.Response, why: str) -> Refusal:
+    return Refusal(
+        status=page.status_code,
+        says_why=why in page.text,
+        is_html=page.headers.get("Content-Type", "").startswith("text/html"),
+        caching=page.headers.get("Cache-Control"),
+    )
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Who is in a tenant, and whether a browser is signed in."""
+
+    users: int
+    sessions: int
+    accounts: int
+    is_signed_in: bool
+
+
+NOBODY = Arrivals(users=0, sessions=0, accounts=0, is_signed_in=False)
+
+
+def count_arrivals(world: World, browser: Browser) -> Arrivals:
     with world.active():
-        assert (User.objects.count(), Session.objects.count(), SocialIdentity.objects.count()) == (0, 0, 0)
-    assert not is_in(browser)
+        users, sessions = User.objects.count(), Session.objects.count()
+        accounts = SocialIdentity.objects.count()
+    return Arrivals(users, sessions, accounts, is_in(browser))

@@ -96,15 +96,9 @@ def origin(number: int) -> dict[str, str]:
     return {"User-Agent": f"client/{number} \xe9", "X-Forwarded-For": f"203.0.113.{number}"}
 
 
-def check_entry(request: Request, world: World, number: int) -> None:
-    """Check that a request has one entry, of its own tenant and with its own origin."""
-    (entry,) = request.entries
-    sent = origin(number)
-    assert (entry.tenant_id, entry.user_agent, entry.ip) == (
-        world.tenant.pk,
-        sent["User-Agent"],
-        sent["X-Forwarded-For"],
-    )
+def origins_of(request: Request) -> list[tuple[Any, ...]]:
+    """Return the tenant, the user agent and the address of each entry of a request."""
+    return [(entry.tenant_id, entry.user_agent, entry.ip) for entry in request.entries]
 
 
 class TestManyAtOnce:
@@ -119,7 +113,7 @@ class TestManyAtOnce:
         for number, (request, client) in enumerate(zip(requests, clients, strict=True)):
             claims = verified(request.json["access_token"], key_set(client.world))
             assert (claims["iss"], claims["client_id"]) == (client.world.issuer, client.client_id)
-            check_entry(request, client.world, number)
+            assert origins_of(request) == [(client.world.tenant.pk, *origin(number).values())]
         assert len({claims_of(request.json["access_token"])["jti"] for request in requests}) == len(clients)
 
     @only_postgresql
@@ -147,7 +141,7 @@ class TestManyAtOnce:
         for number, (request, before) in enumerate(zip(requests, tokens, strict=True)):
             family, generation = before["refresh_token"].split(".")[:2]
             assert request.json["refresh_token"].startswith(f"{family}.{int(generation) + 1}.")
-            check_entry(request, here, number)
+            assert origins_of(request) == [(here.tenant.pk, *origin(number).values())]
 
     def test_userinfo_is_that_of_the_user(self, here):
         client = here.application()
@@ -351,7 +345,9 @@ class TestAFailure:
         for request in requests:
             assert len(request.entries) == (request.status == 200)
         prepare(machine)
-        assert_batched(machine)
+        later = send_together(machine)
+        assert [request.status for request in later] == [200] * 40
+        assert count_transactions(later)[0] > 1
 
     def test_of_a_plan_is_none(self, here):
         """The result of a prepared statement has other types after a migration."""
@@ -377,14 +373,13 @@ class TestAFailure:
             assert time.monotonic() - began < 4
 
 
-def assert_batched(client: RelyingParty) -> None:
-    """Check that requests are still served together."""
+def send_together(client: RelyingParty) -> list[Request]:
+    """Send 40 requests while entries are locked, so that they wait for each other."""
     requests = [token_request(client) for _ in range(40)]
     with entries_locked() as session, sending(requests):
         wait_for_waiting(1)
         session.rollback()
-    assert [request.status for request in requests] == [200] * 40
-    assert count_transactions(requests)[0] > 1
+    return requests
 
 
 @contextmanager
@@ -417,7 +412,9 @@ class TestClients:
             session.rollback()
 
         assert [request.status for request in requests[1::2]] == [200] * 30
-        assert_batched(machine)
+        later = send_together(machine)
+        assert [request.status for request in later] == [200] * 40
+        assert count_transactions(later)[0] > 1
 
     def test_are_answered_before_the_server_stops(self, acme):
         port = str(second.free_port())
@@ -487,4 +484,6 @@ def test_another_kind_of_connection_serves_them(acme, setting):
                 assert [len(request.entries) for request in requests] == [1] * 16 + [0] * 4
                 tokens = refresh_all(client, tokens)
         if "DATABASE_POOL" in setting:
-            assert_batched(machine)
+            later = send_together(machine)
+            assert [request.status for request in later] == [200] * 40
+            assert count_transactions(later)[0] > 1

@@ -14,7 +14,7 @@ from config import errors
 from config.server import load_shedding
 from identity.http.error_page import error_page
 from identity.users import passwords
-from tests.config.test_errors import has_shape
+from tests.config.test_errors import Shape, find_shape
 from tests.support.cast import PASSWORD
 
 WORDS = ("Many people are signing in right now", "Wait a few seconds and try again.")
@@ -79,7 +79,7 @@ def test_without_a_place_it_is_503_in_the_shape_of_the_path_and_costs_no_stateme
         answer = http.post(prefix + path, **HASHING[path])
 
     assert [query["sql"] for query in statements] == []
-    has_shape(answer, path, 503)
+    assert find_shape(answer, path) == Shape(503)
     assert answer.headers["Retry-After"] == "2"
     assert answer.headers["Referrer-Policy"] == "same-origin"
     if path.startswith("/api/"):

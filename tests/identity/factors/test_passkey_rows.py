@@ -1,7 +1,5 @@
 """Passkeys as rows: whose they are, how many, and that a challenge and a counter count once."""
 
-from contextlib import contextmanager
-
 import pytest
 from django.db import connection
 
@@ -38,13 +36,6 @@ def proven(passkey, document):
 
 def request():
     return ceremony_options.request_options(Binding(Ceremony.SIGN_IN, BROWSER), ())
-
-
-@contextmanager
-def refused_as(check):
-    with pytest.raises(PasskeyRefused) as refused:
-        yield
-    assert refused.value.check == check
 
 
 class TestAdding:
@@ -98,8 +89,9 @@ class TestAdding:
             passkeys.add(user, new)
             Passkey.objects.all().delete()
 
-            with refused_as("challenge_used"):
+            with pytest.raises(PasskeyRefused) as refused:
                 passkeys.add(user, new)
+            assert refused.value.check == "challenge_used"
 
 
 class TestUsing:
@@ -120,23 +112,26 @@ class TestUsing:
         document = device.get(request())
         passkeys.record_use(stored, proven(stored, document))
 
-        with refused_as("challenge_used"):
+        with pytest.raises(PasskeyRefused) as refused:
             passkeys.record_use(stored, proven(stored, document))
+        assert refused.value.check == "challenge_used"
         assert UsedOnce.objects.count() == 2
 
     def test_case_MT25_two_uses_of_one_counter_are_one(self, stored, device):
         first, second = (proven(stored, device.get(request(), counter=5)) for _ in range(2))
         passkeys.record_use(stored, first)
 
-        with refused_as("counter"):
+        with pytest.raises(PasskeyRefused) as refused:
             passkeys.record_use(stored, second)
+        assert refused.value.check == "counter"
 
     def test_a_passkey_that_was_removed_meanwhile_is_unknown(self, stored, device):
         good = proven(stored, device.get(request()))
         Passkey.objects.all().delete()
 
-        with refused_as("unknown_credential"):
+        with pytest.raises(PasskeyRefused) as refused:
             passkeys.record_use(stored, good)
+        assert refused.value.check == "unknown_credential"
 
     @pytest.mark.skipif(
         connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"

@@ -23,7 +23,7 @@ from tests.support.in_process import InProcessWorld
 from tests.support.operators import Operator, administrator
 from tests.support.providers import WebProvider, answer
 from tests.support.social import away, connect, is_in
-from tests.support.social_pages import EXPIRED, NOT_BELIEVED, entry, only_user, refused
+from tests.support.social_pages import EXPIRED, NOT_BELIEVED, Refusal, entry, find_refusal, only_user
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ class TestSigningIn:
         server.claims = claims
         browser = here.browser()
 
-        refused(come(browser, connector, server), 502, NOT_BELIEVED)
+        assert find_refusal(come(browser, connector, server), NOT_BELIEVED) == Refusal(502)
 
         assert not is_in(browser)
         assert entry(here).payload["error"] == "provider_failed"
@@ -149,7 +149,7 @@ class TestThePostedAnswer:
 
         location = post(victim, connector, form).headers["Location"]
 
-        refused(victim.get(location), 400, EXPIRED)
+        assert find_refusal(victim.get(location), EXPIRED) == Refusal(400)
         assert not is_in(victim)
 
     def test_is_good_once(self, here, connector, server):
@@ -158,15 +158,17 @@ class TestThePostedAnswer:
         location = post(browser, connector, form).headers["Location"]
 
         assert browser.get(location).status_code == 303
-        refused(browser.get(post(browser, connector, form).headers["Location"]), 400, EXPIRED)
+        again = post(browser, connector, form).headers["Location"]
+        assert find_refusal(browser.get(again), EXPIRED) == Refusal(400)
 
     def test_of_a_user_who_canceled_is_said(self, here, connector, server):
         browser = here.browser()
         state = query_of(away(browser, "apple"))["state"]
 
-        location = post(browser, connector, {"state": state, "error": "user_cancelled_authorize"})
+        answer = post(browser, connector, {"state": state, "error": "user_cancelled_authorize"})
 
-        refused(browser.get(location.headers["Location"]), 400, "You didn&#x27;t finish")
+        page = browser.get(answer.headers["Location"])
+        assert find_refusal(page, "You didn&#x27;t finish") == Refusal(400)
 
     def test_at_the_callback_of_another_tenant_changes_nothing(self, here, rival, connector, server):
         other = InProcessWorld.of(rival)
@@ -211,7 +213,7 @@ class TestThePostedAnswer:
 
         assert posted.status_code == 303
         assert len(posted.headers["Location"]) < 5000
-        refused(browser.get(posted.headers["Location"]), 400, EXPIRED)
+        assert find_refusal(browser.get(posted.headers["Location"]), EXPIRED) == Refusal(400)
 
     def test_is_not_accepted_at_the_shared_callback(self, here):
         assert here.post("/social/callback", data={"state": "x"}).status_code == 403

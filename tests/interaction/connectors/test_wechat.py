@@ -19,7 +19,7 @@ from tests.support.connectors import check, create
 from tests.support.in_process import InProcessWorld
 from tests.support.providers import Answer, Asked, WebProvider, answer
 from tests.support.social import away, back, connect, is_in
-from tests.support.social_pages import NOT_BELIEVED, entry, only_user, refused
+from tests.support.social_pages import NOT_BELIEVED, Refusal, entry, find_refusal, only_user
 
 CONFIG = {"app_id": "wxbdc5610cc59c1631", "app_secret": "the app secret"}
 OPENID, UNIONID = "oLVPpjqs9BhvzwPj5A-vTYAX3GLc", "o6_bmasdasdsad6_2sgVt7hMZOPfL"
@@ -187,7 +187,7 @@ class TestSigningIn:
         browser = here.browser()
         state = server.approve(away(browser, "wechat"))["state"]
 
-        refused(back(browser, {"state": state}), 400, "You didn&#x27;t finish")
+        assert find_refusal(back(browser, {"state": state}), "You didn&#x27;t finish") == Refusal(400)
 
     @pytest.mark.parametrize(
         ("path", "reply", "reason"),
@@ -214,7 +214,7 @@ class TestSigningIn:
             server.names = {"openid": OPENID}
         server.web.answers[path] = reply
 
-        refused(back(browser, query), 502, NOT_BELIEVED)
+        assert find_refusal(back(browser, query), NOT_BELIEVED) == Refusal(502)
 
         assert not is_in(browser)
         assert entry(here).payload["reason"] == reason

@@ -15,7 +15,16 @@ from tests.interaction.test_terms import MUST, PRIVACY, TERMS, ask
 from tests.support.cast import query_of
 from tests.support.forms import form
 from tests.support.social import allow, away, back, came, connect, is_in, with_proven_email
-from tests.support.social_pages import ADA, EXPIRED, entry, nobody_came, only_user, refused
+from tests.support.social_pages import (
+    ADA,
+    EXPIRED,
+    NOBODY,
+    Refusal,
+    count_arrivals,
+    entry,
+    find_refusal,
+    only_user,
+)
 from tests.support.threads import at_once
 
 pytestmark = pytest.mark.usefixtures("development")
@@ -42,12 +51,12 @@ class TestAgreement:
 
         page = arrive(browser, came(browser, provider, **ADA))
 
-        nobody_came(asked, browser)
+        assert count_arrivals(asked, browser) == NOBODY
         assert not Entry.objects.filter(tenant_id=asked.tenant.pk, key="SignIn.Social").exists()
         assert "ada@example.com" in page.text
         without = form(page).submit(browser, agreed_to_terms=None)
         assert (without.status_code, MUST in without.text) == (400, True)
-        nobody_came(asked, browser)
+        assert count_arrivals(asked, browser) == NOBODY
         answer = form(without).submit(browser, agreed_to_terms="on")
         assert (answer.status_code, is_in(browser)) == (303, True)
         user, written = only_user(asked), entry(asked)
@@ -110,7 +119,7 @@ class TestAttempt:
         page = form(arrive(browser, came(browser, provider, **ADA)))
         page.submit(browser, agreed_to_terms="on")
 
-        refused(page.submit(browser, agreed_to_terms="on"), 400, EXPIRED)
+        assert find_refusal(page.submit(browser, agreed_to_terms="on"), EXPIRED) == Refusal(400)
 
         with asked.active():
             assert (User.objects.count(), Session.objects.count()) == (1, 1)
@@ -131,12 +140,12 @@ class TestAttempt:
 
         for stranger in (asked.browser(), rival.browser()):
             stranger.get("/sign-in/code")  # has a cookie of its own
-            refused(stranger.get(path), 400, EXPIRED)
+            assert find_refusal(stranger.get(path), EXPIRED) == Refusal(400)
             sent = form(stranger.get("/sign-in")).fields | {"agreed_to_terms": "on"}
-            refused(stranger.post(path, data=sent), 400, EXPIRED)
-        refused(asked.get(path), 400, EXPIRED)
+            assert find_refusal(stranger.post(path, data=sent), EXPIRED) == Refusal(400)
+        assert find_refusal(asked.get(path), EXPIRED) == Refusal(400)
 
-        nobody_came(asked, asked.browser())
+        assert count_arrivals(asked, asked.browser()) == NOBODY
         assert page.submit(browser, agreed_to_terms="on").status_code == 303
 
     def test_another_attempt_s_id_leads_nowhere(self, asked, provider):
@@ -145,9 +154,9 @@ class TestAttempt:
         with asked.active():
             waiting = SocialAttempt.objects.get()
 
-        refused(browser.get(f"/register/terms/{waiting.pk}"), 400, EXPIRED)
+        assert find_refusal(browser.get(f"/register/terms/{waiting.pk}"), EXPIRED) == Refusal(400)
         sent = form(browser.get("/sign-in")).fields | {"agreed_to_terms": "on"}
-        refused(browser.post(f"/register/terms/{waiting.pk}", data=sent), 400, EXPIRED)
+        assert find_refusal(browser.post(f"/register/terms/{waiting.pk}", data=sent), EXPIRED) == Refusal(400)
 
         with asked.active():
             assert SocialAttempt.objects.filter(pk=waiting.pk).exists()
@@ -158,8 +167,8 @@ class TestAttempt:
         with asked.active():
             SocialAttempt.objects.update(expires_at=Now())
 
-        refused(page.submit(browser, agreed_to_terms="on"), 400, EXPIRED)
-        nobody_came(asked, browser)
+        assert find_refusal(page.submit(browser, agreed_to_terms="on"), EXPIRED) == Refusal(400)
+        assert count_arrivals(asked, browser) == NOBODY
 
     def test_needs_the_request_that_it_was_made_for(self, asked, provider):
         client, browser = asked.application(), asked.browser()
@@ -169,7 +178,9 @@ class TestAttempt:
             arrive(browser, back(browser, provider.approve(away(browser, interaction=interaction), **ADA)))
         )
 
-        refused(page.submit(browser, agreed_to_terms="on", interaction=other), 400, EXPIRED)
+        answer = page.submit(browser, agreed_to_terms="on", interaction=other)
+
+        assert find_refusal(answer, EXPIRED) == Refusal(400)
         assert page.submit(browser, agreed_to_terms="on").status_code == 303
 
     def test_ends_with_its_connector(self, asked, provider):
@@ -178,8 +189,10 @@ class TestAttempt:
         with asked.active():
             Connector.objects.update(enabled=False)
 
-        refused(page.submit(browser, agreed_to_terms="on"), 404, "This way to sign in is not available")
-        nobody_came(asked, browser)
+        answer = page.submit(browser, agreed_to_terms="on")
+
+        assert find_refusal(answer, "This way to sign in is not available") == Refusal(404)
+        assert count_arrivals(asked, browser) == NOBODY
 
     def test_its_profile_is_encrypted(self, asked, provider):
         came(asked.browser(), provider, **ADA)

@@ -13,7 +13,16 @@ from tests.support import openid
 from tests.support.cast import Browser, World, query_of
 from tests.support.providers import answer
 from tests.support.social import away, back, came, connect
-from tests.support.social_pages import ADA, NOT_BELIEVED, entry, nobody_came, only_user, refused
+from tests.support.social_pages import (
+    ADA,
+    NOBODY,
+    NOT_BELIEVED,
+    Refusal,
+    count_arrivals,
+    entry,
+    find_refusal,
+    only_user,
+)
 
 pytestmark = pytest.mark.usefixtures("development")
 
@@ -48,8 +57,8 @@ class TestDistrust:
     """Whatever a provider, or who stands in for it, sends: nobody is signed in and nothing breaks."""
 
     def refuses(self, world: World, browser: Browser, page: httpx.Response) -> None:
-        refused(page, 502, NOT_BELIEVED)
-        nobody_came(world, browser)
+        assert find_refusal(page, NOT_BELIEVED) == Refusal(502)
+        assert count_arrivals(world, browser) == NOBODY
         payload = entry(world).payload
         assert (payload["result"], payload["error"]) == ("failed", "provider_failed")
 
@@ -224,5 +233,5 @@ class TestDistrust:
 
         page = world.browser().get("/social/oidc")
 
-        refused(page, 502, NOT_BELIEVED)
+        assert find_refusal(page, NOT_BELIEVED) == Refusal(502)
         assert provider.web.asked == []

@@ -20,7 +20,16 @@ from interaction.social.models import SocialAttempt, SocialIdentity
 from tests.support.cast import PASSWORD, Browser, World, default_world
 from tests.support.management import superuser
 from tests.support.social import allow, away, back, came, connect, is_in, note_redirect_uri
-from tests.support.social_pages import ADA, EXPIRED, entry, nobody_came, only_user, refused
+from tests.support.social_pages import (
+    ADA,
+    EXPIRED,
+    NOBODY,
+    Refusal,
+    count_arrivals,
+    entry,
+    find_refusal,
+    only_user,
+)
 
 pytestmark = pytest.mark.usefixtures("development")
 
@@ -54,7 +63,7 @@ class TestSameAddress:
 
         page = came(browser, provider, **ADA)
 
-        refused(page, 403, "You already have an account here")
+        assert find_refusal(page, "You already have an account here") == Refusal(403)
         assert not is_in(browser)
         assert entry(acme).payload["error"] == "account_exists"
         with acme.active():
@@ -79,7 +88,7 @@ class TestSameAddress:
         with acme.active():
             users.suspend(user)
 
-        refused(came(acme.browser(), provider, **ADA), 403, "suspended")
+        assert find_refusal(came(acme.browser(), provider, **ADA), "suspended") == Refusal(403)
 
         with acme.active():
             assert not SocialIdentity.objects.exists()
@@ -91,8 +100,8 @@ class TestSameAddress:
 
         page = came(browser, provider, **ADA)
 
-        refused(page, 403, "You don&#x27;t have an account here")
-        nobody_came(acme, browser)
+        assert find_refusal(page, "You don&#x27;t have an account here") == Refusal(403)
+        assert count_arrivals(acme, browser) == NOBODY
 
 
 class TestRows:
@@ -162,7 +171,7 @@ class TestAccount:
 
         page = back(browser, provider.approve(self.begun(acme)))
 
-        refused(page, 400, "already connected to another user")
+        assert find_refusal(page, "already connected to another user") == Refusal(400)
         with acme.active():
             assert identities.find_by_user(user) == []
         written = Entry.objects.get(
@@ -187,7 +196,7 @@ class TestAccount:
         address = self.begun(acme)
         browser.sign_in(acme.user())
 
-        refused(back(browser, provider.approve(address)), 400, EXPIRED)
+        assert find_refusal(back(browser, provider.approve(address)), EXPIRED) == Refusal(400)
 
         with acme.active():
             assert identities.find_by_user(user) == []

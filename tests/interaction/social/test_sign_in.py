@@ -16,7 +16,16 @@ from tests.support.cast import PASSWORD, Browser, World, query_of
 from tests.support.forms import form
 from tests.support.providers import answer
 from tests.support.social import SHARED_CALLBACK, away, back, came, connect, is_in, share_callback
-from tests.support.social_pages import ADA, NOT_ASKED_AGAIN, entry, nobody_came, only_user, refused
+from tests.support.social_pages import (
+    ADA,
+    NOBODY,
+    NOT_ASKED_AGAIN,
+    Refusal,
+    count_arrivals,
+    entry,
+    find_refusal,
+    only_user,
+)
 
 pytestmark = pytest.mark.usefixtures("development")
 
@@ -157,7 +166,7 @@ class TestSignIn:
 
         page = came(browser, provider)
 
-        refused(page, 403, "Your account is suspended")
+        assert find_refusal(page, "Your account is suspended") == Refusal(403)
         assert not is_in(browser)
         assert entry(acme).payload["error"] == "suspended"
 
@@ -286,8 +295,8 @@ class TestAskedAgain:
             assert page.status_code == 303
             assert is_in(browser)
         else:
-            refused(page, 502, NOT_ASKED_AGAIN)
-            nobody_came(acme, browser)
+            assert find_refusal(page, NOT_ASKED_AGAIN) == Refusal(502)
+            assert count_arrivals(acme, browser) == NOBODY
 
     @pytest.mark.parametrize("said", ["now", [], True, -1, {}])
     def test_a_time_that_is_none_is_not_believed(self, acme, provider, said):
@@ -299,4 +308,4 @@ class TestAskedAgain:
         )
 
         assert page.status_code == 502
-        nobody_came(acme, browser)
+        assert count_arrivals(acme, browser) == NOBODY

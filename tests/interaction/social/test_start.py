@@ -16,7 +16,7 @@ from interaction.social.models import SocialAttempt
 from tests.support import openid
 from tests.support.cast import World, query_of
 from tests.support.social import away, connect
-from tests.support.social_pages import EXPIRED, refused
+from tests.support.social_pages import EXPIRED, Refusal, find_refusal
 
 pytestmark = pytest.mark.usefixtures("development")
 
@@ -36,32 +36,34 @@ class TestStart:
     def test_what_is_not_there_is_not_offered(self, acme, provider, connector_id):
         connect(acme, provider.config)
 
-        refused(acme.get(f"/social/{connector_id}"), 404, "This way to sign in is not available")
+        answer = acme.get(f"/social/{connector_id}")
+
+        assert find_refusal(answer, "This way to sign in is not available") == Refusal(404)
 
     def test_a_connector_that_is_switched_off_is_not_offered(self, acme, provider):
         connect(acme, provider.config, enabled=False)
 
-        refused(acme.get("/social/oidc"), 404, "not available")
+        assert find_refusal(acme.get("/social/oidc"), "not available") == Refusal(404)
 
     def test_a_message_connector_is_not_offered(self, acme):
         connect(acme, {}, "outbox-email", kind="Email")
 
-        refused(acme.get("/social/outbox-email"), 404, "not available")
+        assert find_refusal(acme.get("/social/outbox-email"), "not available") == Refusal(404)
 
     def test_decision_T2_another_tenants_connector_is_not_offered(self, acme, rival, provider):
         connect(rival, provider.config)
 
-        refused(acme.get("/social/oidc"), 404, "not available")
+        assert find_refusal(acme.get("/social/oidc"), "not available") == Refusal(404)
 
     def test_one_whose_provider_nobody_knows_leads_nowhere_but_back(self, acme):
         connect(acme, {"app_id": "1", "app_secret": "2"}, "line")
 
-        refused(acme.get("/social/line"), 404, "not available")
+        assert find_refusal(acme.get("/social/line"), "not available") == Refusal(404)
 
     def test_decision_X1_an_unknown_request_is_told(self, acme, provider):
         connect(acme, provider.config)
 
-        refused(acme.get("/social/oidc?interaction=x"), 400, EXPIRED)
+        assert find_refusal(acme.get("/social/oidc?interaction=x"), EXPIRED) == Refusal(400)
 
     def test_who_waits_for_providers_leaves_threads_to_others(self, acme, provider, monkeypatch):
         connect(acme, provider.config)

@@ -12,7 +12,7 @@ from interaction.social.models import SocialAttempt
 from oidc.grants.models import AuthorizationRequest
 from tests.support.cast import Browser, query_of
 from tests.support.social import SHARED_CALLBACK, away, back, callback_of, connect
-from tests.support.social_pages import EXPIRED, entry, nobody_came, refused
+from tests.support.social_pages import EXPIRED, NOBODY, Refusal, count_arrivals, entry, find_refusal
 
 pytestmark = pytest.mark.usefixtures("development")
 
@@ -29,7 +29,7 @@ class TestState:
         assert back(browser, query).status_code == 303
         provider.codes[query["code"]] = {"never": "asked"}
 
-        refused(back(browser, query), 400, EXPIRED)
+        assert find_refusal(back(browser, query), EXPIRED) == Refusal(400)
 
         assert provider.codes
 
@@ -37,7 +37,7 @@ class TestState:
         browser, query = trip
         back(browser, query | {"code": "wrong"})
 
-        refused(back(browser, query), 400, EXPIRED)
+        assert find_refusal(back(browser, query), EXPIRED) == Refusal(400)
 
     def test_is_good_once_of_many_at_the_same_time(self, acme, trip):
         browser, query = trip
@@ -57,10 +57,10 @@ class TestState:
         other = acme.browser()
         away(other)
 
-        refused(back(other, query), 400, EXPIRED)
-        refused(back(acme.browser(), query), 400, EXPIRED)
+        assert find_refusal(back(other, query), EXPIRED) == Refusal(400)
+        assert find_refusal(back(acme.browser(), query), EXPIRED) == Refusal(400)
 
-        nobody_came(acme, other)
+        assert count_arrivals(acme, other) == NOBODY
         assert query["code"] in provider.codes
 
     def test_another_browsers_try_does_not_use_it_up(self, acme, trip):
@@ -76,13 +76,13 @@ class TestState:
             assert timedelta(minutes=9) < left <= timedelta(minutes=10)
             SocialAttempt.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
 
-        refused(back(browser, query), 400, EXPIRED)
+        assert find_refusal(back(browser, query), EXPIRED) == Refusal(400)
 
     @pytest.mark.parametrize("state", ["", "x", "\u0000", "\U0001f600", "x" * 7000])
     def test_a_made_up_one_is_none(self, acme, trip, state):
         browser, query = trip
 
-        refused(back(browser, query | {"state": state}), 400, EXPIRED)
+        assert find_refusal(back(browser, query | {"state": state}), EXPIRED) == Refusal(400)
 
     def test_decision_T2_is_good_in_its_tenant_alone(self, acme, rival, provider, trip):
         connect(rival, provider.config)
@@ -92,7 +92,7 @@ class TestState:
         for path in (SHARED_CALLBACK, callback_of(query).removeprefix(acme.address)):
             page = browser.get(f"{rival.address}{path}", params=query)
 
-        refused(page, 400, EXPIRED)
+        assert find_refusal(page, EXPIRED) == Refusal(400)
 
     def test_is_stored_as_a_hash_and_the_rest_sealed(self, acme, provider, trip):
         _, query = trip
@@ -107,7 +107,7 @@ class TestState:
         for _ in range(20):
             away(browser)
 
-        refused(back(browser, query), 400, EXPIRED)
+        assert find_refusal(back(browser, query), EXPIRED) == Refusal(400)
         with acme.active():
             assert SocialAttempt.objects.count() == 20
 
@@ -133,7 +133,7 @@ class TestReturn:
 
         page = back(browser, {"state": state} | given)
 
-        refused(page, 400, "Sign-in canceled")
+        assert find_refusal(page, "Sign-in canceled") == Refusal(400)
         assert f"/sign-in?interaction={interaction}" in page.text
         assert entry(acme).payload["error"] == "declined"
         returned = back(browser, provider.approve(away(browser, interaction=interaction)))
@@ -163,8 +163,8 @@ class TestReturn:
 
         page = back(browser, query)
 
-        refused(page, 404, "This way to sign in is not available")
-        nobody_came(acme, browser)
+        assert find_refusal(page, "This way to sign in is not available") == Refusal(404)
+        assert count_arrivals(acme, browser) == NOBODY
         assert query["code"] in provider.codes
 
     def test_a_request_that_is_over_meanwhile_signs_nobody_in(self, acme, provider):
@@ -175,9 +175,9 @@ class TestReturn:
         with acme.active():
             AuthorizationRequest.objects.all().delete()
 
-        refused(back(browser, query), 400, EXPIRED)
+        assert find_refusal(back(browser, query), EXPIRED) == Refusal(400)
 
-        nobody_came(acme, browser)
+        assert count_arrivals(acme, browser) == NOBODY
 
     @pytest.mark.parametrize("method", ["POST", "HEAD", "PUT", "DELETE"])
     def test_only_get_comes_back(self, acme, provider, method):

@@ -3,7 +3,15 @@
 import pytest
 
 from oidc.applications import services as applications
-from tests.support.authorize import asks_for, is_error_page, is_refused, parked, without_reference
+from tests.support.authorize import (
+    ErrorPage,
+    Refusal,
+    find_error_page,
+    find_refusal,
+    interaction_at,
+    parked,
+    without_reference,
+)
 from tests.support.cast import CALLBACK, query_of, signed_in
 from tests.support.forms import form
 
@@ -29,21 +37,21 @@ class TestClient:
         ]
 
         for answer in answers:
-            is_error_page(answer)
+            assert find_error_page(answer) == ErrorPage()
         assert len({without_reference(answer.text) for answer in answers}) == 1
 
     @pytest.mark.parametrize("client_id", [None, ""])
     def test_refuses_a_request_without_a_client(self, acme, client_id):
         answer = acme.get("/oidc/authorize", params=acme.application().request(client_id=client_id))
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     def test_case_A01_finds_no_client_of_another_tenant(self, acme, rival):
         client = rival.application()
 
         answer = acme.get("/oidc/authorize", params=client.request())
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     def test_case_J12_shows_nothing_of_what_was_sent(self, acme):
         mark = "x9y8z7"
@@ -51,7 +59,7 @@ class TestClient:
 
         answer = acme.get("/oidc/authorize", params=sent | {"redirect_uri": f"javascript:{mark}", mark: mark})
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
         assert mark not in answer.text
 
     def test_case_A18_a_machine_never_meets_a_person(self, acme):
@@ -59,7 +67,7 @@ class TestClient:
 
         for uri in (None, "", CALLBACK):
             answer = acme.get("/oidc/authorize", params=client.request(redirect_uri=uri))
-            is_error_page(answer)
+            assert find_error_page(answer) == ErrorPage()
         assert parked(acme) == 0
 
     def test_case_A18_an_application_without_the_grant_is_unauthorized(self, acme):
@@ -69,7 +77,7 @@ class TestClient:
 
         answer = acme.browser().authorize(client)
 
-        is_refused(answer, client, "unauthorized_client")
+        assert find_refusal(answer, client) == Refusal("unauthorized_client")
 
 
 class TestRedirectUri:
@@ -139,7 +147,7 @@ class TestRedirectUri:
     def test_case_A02_anything_but_the_registered_text_is_an_error_page(self, insider, uri):
         answer = insider.authorize(redirect_uri=uri)
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
         assert parked(insider.client.world) == 0
 
     @pytest.mark.parametrize(
@@ -157,7 +165,7 @@ class TestRedirectUri:
         if uri == registered:
             assert "code=" in answer.headers["Location"]
         else:
-            is_error_page(answer)
+            assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize("registered", [[CALLBACK], [CALLBACK, "https://rp.example/other"]])
     @pytest.mark.parametrize("sent", [None, ""])
@@ -166,7 +174,7 @@ class TestRedirectUri:
 
         answer = acme.browser().authorize(client, redirect_uri=sent)
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     def test_each_registered_one_works(self, acme):
         client = acme.application(redirect_uris=[CALLBACK, "https://rp.example/other"])
@@ -239,7 +247,7 @@ class TestRedirectUri:
 
         answer = acme.browser().authorize(client, redirect_uri=uri)
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize("registered", ["http://localhost/cb", "http://localhost:8080/cb"])
     def test_case_A06_a_host_name_is_not_a_loopback_address(self, acme, registered):
@@ -248,7 +256,7 @@ class TestRedirectUri:
 
         answer = acme.browser().authorize(client, redirect_uri="http://localhost:51234/cb")
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize("kind", ["Traditional", "SPA"])
     @pytest.mark.parametrize("uri", ["http://127.0.0.1:51234/cb", "http://127.0.0.1/cb"])
@@ -257,7 +265,7 @@ class TestRedirectUri:
 
         answer = acme.browser().authorize(client, redirect_uri=uri)
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     def test_case_A08_a_private_scheme_is_answered(self, acme):
         client = acme.application("Native", redirect_uris=["com.example.app:/cb"])
@@ -274,7 +282,7 @@ class TestRedirectUri:
 
         answer = acme.browser().authorize(client, redirect_uri="https://evil.example/", prompt="none")
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize(
         "wrong",
@@ -292,12 +300,12 @@ class TestRedirectUri:
 
         answer = acme.browser().authorize(client, redirect_uri="https://evil.example/", **wrong)
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     def test_a_removed_redirect_uri_stops_working_for_requests_that_wait(self, acme):
         client, user = acme.application(), acme.user()
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(client), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client), acme)
         with acme.active():
             applications.change(client.application, {"redirect_uris": ["https://rp.example/new"]})
 

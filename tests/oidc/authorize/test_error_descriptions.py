@@ -13,7 +13,12 @@ from oidc.provider import errors
 from oidc.provider.authorization import refusals
 from oidc.provider.authorization.checks import PARAMETERS
 from oidc.provider.errors import OAuthError
-from tests.support.authorize import DESCRIPTION, is_refused, is_sent_back
+from tests.support.authorize import (
+    DESCRIPTION,
+    Refusal,
+    find_refusal,
+    sent_back,
+)
 from tests.support.cast import query_of, signed_in
 
 ROOT = Path(__file__).parents[3]
@@ -119,8 +124,8 @@ class TestDecisionQ19:
 
         answer = acme.browser().authorize(client, **wrong)
 
-        is_refused(answer, client, error)
-        assert is_sent_back(answer, client)["error_description"] == description
+        assert find_refusal(answer, client) == Refusal(error)
+        assert sent_back(answer, client)["error_description"] == description
 
     @pytest.mark.parametrize("name", sorted(PARAMETERS - {"client_id", "redirect_uri", "state"}))
     def test_decision_Q19_repeats_no_value_that_was_sent(self, insider, name):
@@ -128,7 +133,8 @@ class TestDecisionQ19:
         request = client.request(prompt="none", max_age="0") | {name: "none zq9xvalue"}
 
         for query in (urlencode(request), f"{urlencode(request)}&{name}=zq9xvalue"):
-            said = is_sent_back(insider.post(query), client)
+            said = sent_back(insider.post(query), client)
+            assert said.get("iss") == client.world.issuer, said
             if "error" in said:
                 assert DESCRIPTION.fullmatch(said["error_description"])
                 assert "zq9xvalue" not in said["error_description"]
@@ -137,7 +143,7 @@ class TestDecisionQ19:
         client = acme.application()
         browser, _ = signed_in(acme)
 
-        said = is_sent_back(browser.authorize(client, prompt="none", max_age="0"), client)
+        said = sent_back(browser.authorize(client, prompt="none", max_age="0"), client)
 
         assert (said["error"], said["error_description"]) == (
             "login_required",
@@ -151,5 +157,5 @@ class TestDecisionQ19:
 
         onward = browser.sign_in(other, interaction=page["interaction"]).json()["result"]["redirect_to"]
 
-        said = is_sent_back(browser.get(onward), client)
+        said = sent_back(browser.get(onward), client)
         assert said["error_description"] == "another user signed in than the request names"

@@ -10,13 +10,15 @@ from hypothesis import settings as fuzzing
 from hypothesis import strategies as st
 
 from tests.support.authorize import (
-    asks_for,
-    is_answered,
-    is_error_page,
-    is_refused,
-    is_sent_back,
+    ErrorPage,
+    Refusal,
+    find_code,
+    find_error_page,
+    find_refusal,
+    interaction_at,
     named,
     parked,
+    sent_back,
 )
 from tests.support.cast import CALLBACK, query_of, signed_in
 
@@ -82,7 +84,7 @@ class TestErrors:
     ):
         answer = insider.post(urlencode(insider.client.request(**wrong)))
 
-        is_refused(answer, insider.client, error)
+        assert find_refusal(answer, insider.client) == Refusal(error)
         assert parked(insider.client.world) == 0
 
     @pytest.mark.parametrize("response_type", ["token", "id_token", "code token", "none", ""])
@@ -111,7 +113,7 @@ class TestErrors:
 
         answer = acme.browser().authorize(client, state=None, scope="email")
 
-        assert is_sent_back(answer, client).keys() == {"error", "error_description", "iss"}
+        assert sent_back(answer, client).keys() == {"error", "error_description", "iss"}
 
     def test_case_A23_a_request_uri_is_never_fetched(self, acme):
         client = acme.application()
@@ -123,7 +125,7 @@ class TestErrors:
 
             with pytest.raises(TimeoutError):
                 listener.accept()
-        is_refused(answer, client, "request_uri_not_supported")
+        assert find_refusal(answer, client) == Refusal("request_uri_not_supported")
 
     @pytest.mark.parametrize(
         "claims",
@@ -144,26 +146,26 @@ class TestErrors:
     def test_case_A24_claims_that_are_absurd_are_refused(self, insider, claims):
         answer = insider.post(urlencode(insider.client.request(claims=claims)))
 
-        is_refused(answer, insider.client, "invalid_request")
+        assert find_refusal(answer, insider.client) == Refusal("invalid_request")
         assert parked(insider.client.world) == 0
 
     @pytest.mark.parametrize("name", ["nonce", "id_token_hint", "login_hint", "prompt"])
     def test_case_A24_so_is_anything_else_of_that_length(self, insider, name):
         answer = insider.post(urlencode(insider.client.request(**{name: "none " * 20_000})))
 
-        is_refused(answer, insider.client, "invalid_request")
+        assert find_refusal(answer, insider.client) == Refusal("invalid_request")
 
     @pytest.mark.parametrize("name", ["client_id", "redirect_uri", "state", "foo"])
     def test_case_A24_unless_the_refusal_could_not_come_back_with_it(self, insider, name):
         answer = insider.post(urlencode(insider.client.request(**{name: "x" * 100_000})))
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     def test_case_A17_unknown_scopes_are_dropped_and_the_token_answer_says_so(self, acme):
         client = acme.application()
         browser, _ = signed_in(acme)
 
-        code = is_answered(browser.authorize(client, scope="openid admin profile all profile"), client)
+        code = find_code(browser.authorize(client, scope="openid admin profile all profile"), client)
 
         assert client.redeem(code).json()["scope"] == "openid profile"
 
@@ -173,7 +175,7 @@ class TestErrors:
 
         answer = acme.browser().authorize(client, code_challenge=None, code_challenge_method=None)
 
-        is_refused(answer, client, "invalid_request")
+        assert find_refusal(answer, client) == Refusal("invalid_request")
 
     @pytest.mark.parametrize("kind", ["SPA", "Native", "Traditional"])
     @pytest.mark.parametrize(
@@ -190,7 +192,7 @@ class TestErrors:
 
         answer = insider.post(urlencode(client.request(**wrong)))
 
-        is_refused(answer, client, "invalid_request")
+        assert find_refusal(answer, client) == Refusal("invalid_request")
 
     def test_decision_O5_a_traditional_one_may_do_without(self, acme):
         client = acme.application()
@@ -198,7 +200,7 @@ class TestErrors:
 
         answer = browser.authorize(client, code_challenge=None, code_challenge_method=None)
 
-        assert client.redeem(is_answered(answer, client), code_verifier=None).status_code == 200
+        assert client.redeem(find_code(answer, client), code_verifier=None).status_code == 200
 
     @pytest.mark.parametrize(
         ("wrong", "named"),
@@ -213,7 +215,7 @@ class TestErrors:
         """RFC 7636 section 4.4.1."""
         client = acme.application("SPA")
 
-        said = is_sent_back(acme.browser().authorize(client, **wrong), client)
+        said = sent_back(acme.browser().authorize(client, **wrong), client)
 
         assert said["error"] == "invalid_request"
         assert named in said["error_description"].lower()
@@ -248,7 +250,7 @@ class TestState:
         refusal = insider.authorize(state=state, scope="email")
 
         for answer in (success, refusal):
-            assert is_sent_back(answer, insider.client)["state"] == state
+            assert sent_back(answer, insider.client)["state"] == state
             assert answer.headers["Location"].isascii()
             assert re.fullmatch(r"[!-~]+", answer.headers["Location"])
             assert answer.text == ""
@@ -259,19 +261,19 @@ class TestState:
         browser = acme.browser()
         state = '"><script>x9y8z7</script>\r\n é+%2B'
 
-        interaction = asks_for("sign-in", browser.authorize(client, state=state), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, state=state), acme)
         page = browser.get(f"/sign-in?interaction={interaction}")
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
         assert "x9y8z7" not in page.text
-        assert is_sent_back(browser.get(onward), client)["state"] == state
+        assert sent_back(browser.get(onward), client)["state"] == state
 
     @given(state=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200))
     @fuzzing(max_examples=60, deadline=None)
     def test_case_A16_whatever_it_is(self, insider, state):
         answer = insider.authorize(prompt="none", max_age="0", state=state)
 
-        is_refused(answer, insider.client, "login_required", state)
+        assert find_refusal(answer, insider.client) == Refusal("login_required", state)
 
     @given(
         query=st.lists(

@@ -11,7 +11,15 @@ from oidc.grants.models import AuthorizationRequest
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
 from tests.support import forgery
-from tests.support.authorize import asks_for, is_answered, is_refused, parked
+from tests.support.authorize import (
+    WITH_CODE,
+    Refusal,
+    find_refusal,
+    interaction_at,
+    next_page,
+    parked,
+    sent_back,
+)
 from tests.support.cast import signed_in
 from tests.support.forms import form
 from tests.support.third_parties import consent_page, press
@@ -34,7 +42,7 @@ class TestIdTokenHint:
 
         answer = browser.authorize(client, prompt="none", id_token_hint=hint)
 
-        is_answered(answer, client)
+        assert sent_back(answer, client).keys() == WITH_CODE
 
     @pytest.mark.parametrize("kind", ["expired", "of a rotated key", "of another application"])
     def test_says_who_is_meant_however_old_and_whoever_it_was_for(self, acme, kind):
@@ -54,8 +62,8 @@ class TestIdTokenHint:
         answer = browser.authorize(client, prompt="none", id_token_hint=hint)
         refusal = stranger.authorize(client, prompt="none", id_token_hint=hint)
 
-        is_answered(answer, client)
-        is_refused(refusal, client, "login_required")
+        assert sent_back(answer, client).keys() == WITH_CODE
+        assert find_refusal(refusal, client) == Refusal("login_required")
 
     def test_the_stored_form_of_a_hint_names_nobody_in_a_request(self, acme):
         client = acme.application()
@@ -63,7 +71,7 @@ class TestIdTokenHint:
 
         answer = browser.authorize(client, prompt="none", id_token_hint=f"subject:{user.pk}")
 
-        is_refused(answer, client, "login_required")
+        assert find_refusal(answer, client) == Refusal("login_required")
 
     def test_that_is_empty_asks_for_no_sign_in_after_consent(self, acme):
         client = acme.application(is_third_party=True)
@@ -80,7 +88,7 @@ class TestIdTokenHint:
 
         answer = browser.authorize(client, id_token_hint=hint, login_hint=user.username)
 
-        asks_for("sign-in", answer, acme)
+        assert next_page(answer, acme).name == "sign-in"
         assert form(browser.get(answer.headers["Location"])).fields["identifier"] == user.username
 
     def test_case_A20_of_somebody_else_is_login_required(self, acme):
@@ -91,29 +99,29 @@ class TestIdTokenHint:
         silent = browser.authorize(client, prompt="none", id_token_hint=hint)
         page = browser.authorize(client, id_token_hint=hint)
 
-        is_refused(silent, client, "login_required")
-        asks_for("sign-in", page, acme)
+        assert find_refusal(silent, client) == Refusal("login_required")
+        assert next_page(page, acme).name == "sign-in"
 
     def test_case_A20_is_answered_once_the_right_person_signed_in(self, acme):
         client, wanted = acme.application(), acme.user()
         hint = client.tokens_for(wanted)["id_token"]
         browser, _ = signed_in(acme)
-        interaction = asks_for("sign-in", browser.authorize(client, id_token_hint=hint), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, id_token_hint=hint), acme)
 
         onward = browser.sign_in(wanted, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_answered(browser.get(onward), client)
+        assert sent_back(browser.get(onward), client).keys() == WITH_CODE
 
     def test_case_A20_tells_the_application_when_somebody_else_signs_in(self, acme):
         """OpenID Connect Core 3.1.2.1: otherwise, it MUST return an error, such as login_required."""
         client = acme.application()
         hint = client.tokens_for(acme.user())["id_token"]
         browser, other = signed_in(acme)
-        interaction = asks_for("sign-in", browser.authorize(client, id_token_hint=hint), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, id_token_hint=hint), acme)
 
         onward = browser.sign_in(other, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_refused(browser.get(onward), client, "login_required")
+        assert find_refusal(browser.get(onward), client) == Refusal("login_required")
         assert parked(acme) == 0
 
     @pytest.mark.parametrize("kept", ["as today", "by release 0.1.0"])
@@ -121,7 +129,7 @@ class TestIdTokenHint:
         client, wanted = acme.application(), acme.user()
         hint = client.tokens_for(wanted)["id_token"]
         browser, other = signed_in(acme)
-        interaction = asks_for("sign-in", browser.authorize(client, id_token_hint=hint), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, id_token_hint=hint), acme)
         with acme.active():
             [waiting] = AuthorizationRequest.objects.filter(pk=interaction)
             assert hint not in waiting.query
@@ -133,7 +141,7 @@ class TestIdTokenHint:
 
         onward = browser.sign_in(other, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_refused(browser.get(onward), client, "login_required")
+        assert find_refusal(browser.get(onward), client) == Refusal("login_required")
 
     @pytest.mark.parametrize(
         "kind", ["garbage", "foreign", "unsigned", "access token", "long", "of a rival", "dots"]
@@ -153,11 +161,11 @@ class TestIdTokenHint:
         }[kind]
 
         silent = browser.authorize(client, prompt="none", id_token_hint=hint)
-        interaction = asks_for("sign-in", browser.authorize(client, id_token_hint=hint), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, id_token_hint=hint), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_refused(silent, client, "login_required")
-        is_answered(browser.get(onward), client)
+        assert find_refusal(silent, client) == Refusal("login_required")
+        assert sent_back(browser.get(onward), client).keys() == WITH_CODE
 
     def test_of_a_key_that_was_deleted_locks_nobody_out(self, acme):
         client, user = acme.application(), acme.user()
@@ -168,7 +176,7 @@ class TestIdTokenHint:
             keys.rotate()
             keys.remove(old)
 
-        interaction = asks_for("sign-in", browser.authorize(client, id_token_hint=hint), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, id_token_hint=hint), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_answered(browser.get(onward), client)
+        assert sent_back(browser.get(onward), client).keys() == WITH_CODE

@@ -6,7 +6,17 @@ import httpx
 import pytest
 
 from oidc.grants.models import AuthorizationRequest
-from tests.support.authorize import asks_for, is_answered, is_error_page, is_refused, is_sent_back, parked
+from tests.support.authorize import (
+    WITH_CODE,
+    ErrorPage,
+    Refusal,
+    find_error_page,
+    find_refusal,
+    interaction_at,
+    next_page,
+    parked,
+    sent_back,
+)
 from tests.support.cast import Browser, RelyingParty, signed_in
 
 LONG = "x" * 12_000
@@ -33,16 +43,16 @@ def follow(answer: httpx.Response, browser: Browser) -> httpx.Response:
 def test_attack_AV35_leaves_the_sign_in_of_another_tab_alone(acme, headers):
     client, user = acme.application(), acme.user()
     browser = acme.browser()
-    waiting = asks_for("sign-in", browser.authorize(client), acme)
+    waiting = interaction_at("sign-in", browser.authorize(client), acme)
 
-    posted = asks_for("sign-in", follow(post(client, headers=headers), browser), acme)
+    posted = interaction_at("sign-in", follow(post(client, headers=headers), browser), acme)
     places = [
         browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
         for interaction in (waiting, posted)
     ]
 
-    is_answered(browser.get(f"/oidc/authorize/{waiting}"), client)
-    assert is_sent_back(browser.get(places[1]), client)["state"] == LONG
+    assert sent_back(browser.get(f"/oidc/authorize/{waiting}"), client).keys() == WITH_CODE
+    assert sent_back(browser.get(places[1]), client)["state"] == LONG
 
 
 def test_is_answered_for_the_user_who_is_signed_in(acme):
@@ -51,7 +61,7 @@ def test_is_answered_for_the_user_who_is_signed_in(acme):
 
     answer = follow(post(client), browser)
 
-    assert is_sent_back(answer, client)["state"] == LONG
+    assert sent_back(answer, client)["state"] == LONG
     assert parked(acme) == 0
 
 
@@ -59,17 +69,17 @@ def test_continues_in_a_browser_without_cookies(acme):
     client, user = acme.application(), acme.user()
     browser = acme.browser()
 
-    interaction = asks_for("sign-in", follow(post(client), browser), acme)
+    interaction = interaction_at("sign-in", follow(post(client), browser), acme)
     place = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-    assert is_sent_back(browser.get(place), client)["state"] == LONG
+    assert sent_back(browser.get(place), client)["state"] == LONG
 
 
 def test_belongs_to_the_first_browser_that_follows_the_redirect(acme):
     client, user = acme.application(), acme.user()
     browser, other = acme.browser(), acme.browser()
     place = post(client).headers["Location"]
-    interaction = asks_for("sign-in", browser.get(browser.get(place).headers["Location"]), acme)
+    interaction = interaction_at("sign-in", browser.get(browser.get(place).headers["Location"]), acme)
 
     late = other.get(place)
 
@@ -86,7 +96,7 @@ def test_can_be_reloaded(acme):
 
     again = browser.get(place)
 
-    asks_for("sign-in", again, acme)
+    assert next_page(again, acme).name == "sign-in"
 
 
 def test_attack_AV35_belongs_to_nobody_until_the_redirect_is_followed(acme):
@@ -113,13 +123,13 @@ def test_attack_AV35_belongs_to_nobody_until_the_redirect_is_followed(acme):
 def test_attack_AV35_a_request_of_a_browser_cannot_be_claimed(acme, claim):
     client = acme.application()
     browser, thief = acme.browser(), acme.browser()
-    interaction = asks_for("sign-in", browser.authorize(client), acme)
+    interaction = interaction_at("sign-in", browser.authorize(client), acme)
 
     stolen = thief.get(f"/oidc/authorize/{interaction}?claim={claim}")
 
     assert stolen.status_code == 400
     assert "Set-Cookie" not in stolen.headers
-    asks_for("sign-in", browser.get(f"/oidc/authorize/{interaction}"), acme)
+    assert next_page(browser.get(f"/oidc/authorize/{interaction}"), acme).name == "sign-in"
 
 
 def test_attack_AV35_one_that_has_expired_cannot_be_claimed(acme):
@@ -154,7 +164,7 @@ def test_without_a_page_is_refused_and_sets_no_cookie(acme):
 
     answer = post(client, prompt="none")
 
-    is_refused(answer, client, "login_required", LONG)
+    assert find_refusal(answer, client) == Refusal("login_required", LONG)
     assert "Set-Cookie" not in answer.headers
     assert parked(acme) == 0
 
@@ -165,8 +175,8 @@ def test_is_validated_before_it_is_stored(acme):
     refused = post(client, scope="profile")
     unknown = post(client, client_id="nonesuch")
 
-    is_refused(refused, client, "invalid_scope", LONG)
-    is_error_page(unknown)
+    assert find_refusal(refused, client) == Refusal("invalid_scope", LONG)
+    assert find_error_page(unknown) == ErrorPage()
     assert parked(acme) == 0
 
 
@@ -179,5 +189,5 @@ def test_of_the_same_site_has_its_cookies_and_is_stored_for_its_browser(acme):
         "/oidc/authorize", data=client.request(state=LONG), headers={"Sec-Fetch-Site": "same-site"}
     )
 
-    assert asks_for("sign-in", answer, acme)
+    assert next_page(answer, acme).name == "sign-in"
     assert "Set-Cookie" not in answer.headers

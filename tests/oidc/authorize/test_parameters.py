@@ -8,7 +8,15 @@ import httpx
 import pytest
 
 from tests.support import cast, wire
-from tests.support.authorize import asks_for, is_answered, is_error_page, is_refused, is_sent_back
+from tests.support.authorize import (
+    WITH_CODE,
+    ErrorPage,
+    Refusal,
+    find_error_page,
+    find_refusal,
+    interaction_at,
+    sent_back,
+)
 from tests.support.cast import CALLBACK, signed_in
 
 FORM = "Content-Type: application/x-www-form-urlencoded"
@@ -21,16 +29,16 @@ class TestPost:
 
         answer = browser.post("/oidc/authorize", data=client.request())
 
-        is_answered(answer, client)
+        assert sent_back(answer, client).keys() == WITH_CODE
 
     def test_parks_the_request_of_somebody_who_is_not_signed_in(self, acme):
         client, user = acme.application(), acme.user()
         browser = acme.browser()
 
-        interaction = asks_for("sign-in", browser.post("/oidc/authorize", data=client.request()), acme)
+        interaction = interaction_at("sign-in", browser.post("/oidc/authorize", data=client.request()), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_answered(browser.get(onward), client)
+        assert sent_back(browser.get(onward), client).keys() == WITH_CODE
 
     def test_of_another_site_goes_on_as_get_so_that_the_session_is_seen(self, acme):
         """A browser keeps SameSite=Lax cookies from a cross-site POST."""
@@ -44,7 +52,7 @@ class TestPost:
 
         assert bounced.status_code == 303
         assert bounced.headers["Location"].startswith(f"{urlsplit(acme.address).path}/oidc/authorize?")
-        assert is_sent_back(browser.get(bounced.headers["Location"]), client)["state"] == state
+        assert sent_back(browser.get(bounced.headers["Location"]), client)["state"] == state
 
     @pytest.mark.parametrize(
         "state", [b"a\r\nSet-Cookie: a=b", b"a\nb", "grüß".encode(), b"a b#c", b"\x7f", b"<'\">"]
@@ -62,7 +70,7 @@ class TestPost:
         answer = acme.get(
             bounced.headers["location"].removeprefix(urlsplit(acme.address).path) + "&prompt=none"
         )
-        is_refused(answer, client, "login_required", state.decode())
+        assert find_refusal(answer, client) == Refusal("login_required", state.decode())
 
     @pytest.mark.parametrize("origin", ["https://rp.example", "http://127.0.0.1", "null"])
     def test_of_another_site_is_recognized_by_its_origin(self, acme, origin):
@@ -74,7 +82,7 @@ class TestPost:
 
         assert bounced.status_code == 303
         assert "Set-Cookie" not in bounced.headers
-        is_answered(browser.get(bounced.headers["Location"]), client)
+        assert sent_back(browser.get(bounced.headers["Location"]), client).keys() == WITH_CODE
 
     @pytest.mark.parametrize(
         "content_type", ["application/json", "multipart/form-data; boundary=x", "text/plain", ""]
@@ -84,7 +92,7 @@ class TestPost:
 
         answer = acme.post("/oidc/authorize", content=body, headers={"Content-Type": content_type})
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     def test_does_not_mix_the_query_into_the_form(self, acme):
         client = acme.application()
@@ -92,7 +100,7 @@ class TestPost:
 
         answer = acme.post("/oidc/authorize", params={"redirect_uri": CALLBACK}, data=form)
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize("size", [20_000, 66_000, 2 * 1024 * 1024, 10 * 1024 * 1024])
     def test_refuses_a_large_body(self, acme, size):
@@ -100,7 +108,7 @@ class TestPost:
 
         answer = acme.post("/oidc/authorize", data=client.request(state="x" * size))
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
 
 class TestBadBytes:
@@ -112,7 +120,7 @@ class TestBadBytes:
 
         answer = httpx.request(method, f"{acme.address}/oidc/authorize", **where)
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize("bad", ["%ff", "%c3%28", "%ed%a0%80", "%c0%80", "%f4%90%80%80"])
     @pytest.mark.parametrize("name", ["client_id", "redirect_uri", "state", "foo"])
@@ -121,7 +129,7 @@ class TestBadBytes:
 
         answer = acme.get(f"/oidc/authorize?{query}")
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize("bad", [b"\xff", b"\xc3\x28", b"\xed\xa0\x80"])
     def test_refuses_raw_bytes_that_are_not_utf8(self, acme, bad):
@@ -139,14 +147,14 @@ class TestBadBytes:
     def test_refuses_what_hardly_is_a_query(self, acme, query):
         answer = acme.get(f"/oidc/authorize?{query}")
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     def test_refuses_a_thousand_parameters(self, acme):
         client = acme.application()
 
         answer = acme.get("/oidc/authorize", params=[*client.request().items(), *[("a", "b")] * 1000])
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
 
     @pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
     def test_refuses_what_is_too_long_for_a_client(self, acme, name):
@@ -155,7 +163,7 @@ class TestBadBytes:
 
         answer = acme.post("/oidc/authorize", data=client.request(**{name: CALLBACK + "a" * 10_000}))
 
-        is_error_page(answer)
+        assert find_error_page(answer) == ErrorPage()
         assert time.monotonic() - began < 2
 
     def test_a_query_beyond_all_measure_is_refused(self, acme):
@@ -178,8 +186,8 @@ class TestRepeatedParameters:
         answer = acme.get("/oidc/authorize", params=pairs)
         reverse = acme.get("/oidc/authorize", params=pairs[::-1])
 
-        is_error_page(answer)
-        is_error_page(reverse)
+        assert find_error_page(answer) == ErrorPage()
+        assert find_error_page(reverse) == ErrorPage()
 
     @pytest.mark.parametrize(
         "name",
@@ -206,7 +214,7 @@ class TestRepeatedParameters:
 
         answer = getattr(insider, method)(urlencode([*sent.items(), (name, sent[name])]))
 
-        is_refused(answer, insider.client, "invalid_request")
+        assert find_refusal(answer, insider.client) == Refusal("invalid_request")
 
 
 class TestThirdParties:
@@ -219,7 +227,7 @@ class TestThirdParties:
         browser = acme.browser()
 
         answer = browser.get(f"/oidc/authorize?{urlencode(client.request())}&{name}={quote(wrong)}")
-        interaction = asks_for("sign-in", answer, acme)
+        interaction = interaction_at("sign-in", answer, acme)
         signed = browser.post(
             f"/api/interaction/sign-in?{name}={quote(wrong)}",
             json={

@@ -8,7 +8,16 @@ import pytest
 from identity.sessions.models import Session
 from identity.users import credentials
 from identity.users import services as users
-from tests.support.authorize import asks_for, is_answered, is_refused, parked
+from tests.support.authorize import (
+    WITH_CODE,
+    Refusal,
+    find_code,
+    find_refusal,
+    interaction_at,
+    next_page,
+    parked,
+    sent_back,
+)
 from tests.support.cast import signed_in
 from tests.support.forms import form
 
@@ -19,7 +28,7 @@ class TestPrompt:
 
         answer = acme.browser().authorize(client, prompt="none")
 
-        is_refused(answer, client, "login_required")
+        assert find_refusal(answer, client) == Refusal("login_required")
         assert parked(acme) == 0
         assert "Set-Cookie" not in answer.headers
 
@@ -29,7 +38,7 @@ class TestPrompt:
 
         answer = browser.authorize(client, prompt="none")
 
-        is_answered(answer, client)
+        assert sent_back(answer, client).keys() == WITH_CODE
 
     def test_case_A29_none_of_a_third_party_without_consent_is_consent_required(self, acme):
         client = acme.application(is_third_party=True)
@@ -37,7 +46,7 @@ class TestPrompt:
 
         answer = browser.authorize(client, prompt="none")
 
-        is_refused(answer, client, "consent_required")
+        assert find_refusal(answer, client) == Refusal("consent_required")
 
     @pytest.mark.parametrize(
         "end",
@@ -57,8 +66,8 @@ class TestPrompt:
         silent = browser.authorize(client, prompt="none")
         page = browser.authorize(client)
 
-        is_refused(silent, client, "login_required")
-        asks_for("sign-in", page, acme)
+        assert find_refusal(silent, client) == Refusal("login_required")
+        assert next_page(page, acme).name == "sign-in"
 
     def test_login_asks_again_and_moves_auth_time(self, acme):
         client = acme.application()
@@ -67,9 +76,9 @@ class TestPrompt:
             Session.objects.update(auth_time=Session.objects.get().auth_time - timedelta(hours=1))
             before = Session.objects.get().auth_time
 
-        interaction = asks_for("sign-in", browser.authorize(client, prompt="login"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, prompt="login"), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
-        tokens = client.redeem(is_answered(browser.get(onward), client)).json()
+        tokens = client.redeem(find_code(browser.get(onward), client)).json()
 
         claims = jwt.decode(tokens["id_token"], options={"verify_signature": False})
         assert claims["auth_time"] >= before.timestamp() + 3500
@@ -77,36 +86,36 @@ class TestPrompt:
     def test_login_cannot_be_skipped_by_going_on(self, acme):
         client = acme.application()
         browser, _ = signed_in(acme)
-        interaction = asks_for("sign-in", browser.authorize(client, prompt="login"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, prompt="login"), acme)
 
         answer = browser.get(f"/oidc/authorize/{interaction}")
 
-        assert asks_for("sign-in", answer, acme) == interaction
+        assert next_page(answer, acme) == ("sign-in", interaction)
 
     def test_login_is_satisfied_once_whatever_the_back_button_shows(self, acme):
         client = acme.application()
         browser, user = signed_in(acme)
-        interaction = asks_for("sign-in", browser.authorize(client, prompt="login"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, prompt="login"), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
-        is_answered(browser.get(onward), client)
+        assert sent_back(browser.get(onward), client).keys() == WITH_CODE
 
         page = browser.get(f"/sign-in?interaction={interaction}")
         again = browser.sign_in(user, interaction=interaction)
 
         assert "This sign-in has expired" in page.text
         assert (page.status_code, again.status_code) == (400, 400)
-        asks_for("sign-in", browser.authorize(client, prompt="login"), acme)
+        assert next_page(browser.authorize(client, prompt="login"), acme).name == "sign-in"
 
     def test_login_is_not_satisfied_by_signing_in_for_another_request(self, acme):
         client = acme.application()
         browser, user = signed_in(acme)
-        first = asks_for("sign-in", browser.authorize(client, prompt="login"), acme)
-        second = asks_for("sign-in", browser.authorize(client, prompt="login"), acme)
+        first = interaction_at("sign-in", browser.authorize(client, prompt="login"), acme)
+        second = interaction_at("sign-in", browser.authorize(client, prompt="login"), acme)
 
         browser.sign_in(user, interaction=second)
 
-        assert asks_for("sign-in", browser.get(f"/oidc/authorize/{first}"), acme) == first
-        is_answered(browser.get(f"/oidc/authorize/{second}"), client)
+        assert next_page(browser.get(f"/oidc/authorize/{first}"), acme) == ("sign-in", first)
+        assert sent_back(browser.get(f"/oidc/authorize/{second}"), client).keys() == WITH_CODE
 
     def test_consent_asks_even_a_first_party(self, acme):
         client = acme.application()
@@ -114,8 +123,8 @@ class TestPrompt:
 
         answer = browser.authorize(client, prompt="consent")
 
-        interaction = asks_for("consent", answer, acme)
-        assert asks_for("consent", browser.get(f"/oidc/authorize/{interaction}"), acme) == interaction
+        interaction = interaction_at("consent", answer, acme)
+        assert next_page(browser.get(f"/oidc/authorize/{interaction}"), acme) == ("consent", interaction)
 
     def test_select_account_asks_who_goes_on(self, acme):
         client = acme.application()
@@ -123,32 +132,33 @@ class TestPrompt:
 
         answer = browser.authorize(client, prompt="select_account")
 
-        interaction = asks_for("select-account", answer, acme)
-        assert asks_for("select-account", browser.get(f"/oidc/authorize/{interaction}"), acme) == interaction
+        interaction = interaction_at("select-account", answer, acme)
+        again = browser.get(f"/oidc/authorize/{interaction}")
+        assert next_page(again, acme) == ("select-account", interaction)
 
     def test_select_account_without_a_session_is_a_sign_in_and_asks_no_more(self, acme):
         client, user = acme.application(), acme.user()
         browser = acme.browser()
 
-        interaction = asks_for("sign-in", browser.authorize(client, prompt="select_account"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, prompt="select_account"), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_answered(browser.get(onward), client)
+        assert sent_back(browser.get(onward), client).keys() == WITH_CODE
 
     def test_several_are_asked_one_after_the_other(self, acme):
         client = acme.application()
         browser, user = signed_in(acme)
 
-        interaction = asks_for("sign-in", browser.authorize(client, prompt="consent login"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, prompt="consent login"), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-        assert asks_for("consent", browser.get(onward), acme) == interaction
+        assert next_page(browser.get(onward), acme) == ("consent", interaction)
 
     @pytest.mark.parametrize("second", ["login", "consent", "select_account", "none login", "nonesuch"])
     def test_case_A12_none_goes_with_nothing_else(self, insider, second):
         answer = insider.authorize(prompt=f"none {second}")
 
-        is_refused(answer, insider.client, "invalid_request")
+        assert find_refusal(answer, insider.client) == Refusal("invalid_request")
 
     def test_select_account_offers_the_hinted_account_as_another(self, acme):
         client = acme.application()
@@ -166,7 +176,7 @@ class TestPrompt:
     def test_case_A12_an_unknown_value_is_ignored(self, insider, prompt):
         answer = insider.authorize(prompt=prompt)
 
-        is_answered(answer, insider.client)
+        assert sent_back(answer, insider.client).keys() == WITH_CODE
 
 
 class TestMaxAge:
@@ -185,47 +195,47 @@ class TestMaxAge:
         silent = browser.authorize(client, max_age=max_age, prompt="none")
 
         if asks:
-            asks_for("sign-in", page, acme)
-            is_refused(silent, client, "login_required")
+            assert next_page(page, acme).name == "sign-in"
+            assert find_refusal(silent, client) == Refusal("login_required")
         else:
-            is_answered(page, client)
-            is_answered(silent, client)
+            assert sent_back(page, client).keys() == WITH_CODE
+            assert sent_back(silent, client).keys() == WITH_CODE
 
     def test_case_A22_is_satisfied_by_signing_in_once(self, acme):
         client = acme.application()
         browser, user = signed_in(acme)
 
-        interaction = asks_for("sign-in", browser.authorize(client, max_age="0"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, max_age="0"), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-        is_answered(browser.get(onward), client)
+        assert sent_back(browser.get(onward), client).keys() == WITH_CODE
 
     def test_case_A22_zero_is_a_prompt_for_login(self, acme):
         """OpenID Connect Core 3.1.2.1: max_age=0 is equivalent to prompt=login."""
         client = acme.application()
         browser, user = signed_in(acme)
-        first = asks_for("sign-in", browser.authorize(client, max_age="0"), acme)
-        second = asks_for("sign-in", browser.authorize(client, max_age="0"), acme)
+        first = interaction_at("sign-in", browser.authorize(client, max_age="0"), acme)
+        second = interaction_at("sign-in", browser.authorize(client, max_age="0"), acme)
         with acme.active():  # a clock that runs ahead of this one
             Session.objects.update(auth_time=Session.objects.get().auth_time + timedelta(minutes=1))
 
         browser.sign_in(user, interaction=second)
 
-        assert asks_for("sign-in", browser.get(f"/oidc/authorize/{first}"), acme) == first
-        is_answered(browser.get(f"/oidc/authorize/{second}"), client)
+        assert next_page(browser.get(f"/oidc/authorize/{first}"), acme) == ("sign-in", first)
+        assert sent_back(browser.get(f"/oidc/authorize/{second}"), client).keys() == WITH_CODE
 
     def test_case_A22_is_satisfied_by_a_sign_in_for_another_request_that_is_recent_enough(self, acme):
         client = acme.application()
         browser, user = signed_in(acme)
         with acme.active():
             Session.objects.update(auth_time=Session.objects.get().auth_time - timedelta(hours=1))
-        first = asks_for("sign-in", browser.authorize(client, max_age="600"), acme)
-        second = asks_for("sign-in", browser.authorize(client, max_age="600"), acme)
+        first = interaction_at("sign-in", browser.authorize(client, max_age="600"), acme)
+        second = interaction_at("sign-in", browser.authorize(client, max_age="600"), acme)
 
         browser.sign_in(user, interaction=second)
 
         for interaction in (first, second):
-            tokens = client.redeem(is_answered(browser.get(f"/oidc/authorize/{interaction}"), client)).json()
+            tokens = client.redeem(find_code(browser.get(f"/oidc/authorize/{interaction}"), client)).json()
             claims = jwt.decode(tokens["id_token"], options={"verify_signature": False})
             assert claims["iat"] - claims["auth_time"] < 60
 
@@ -235,7 +245,7 @@ class TestMaxAge:
         with acme.active():
             Session.objects.update(auth_time=Session.objects.get().auth_time - timedelta(seconds=90))
 
-        code = is_answered(browser.authorize(client, max_age="600", prompt="none"), client)
+        code = find_code(browser.authorize(client, max_age="600", prompt="none"), client)
 
         claims = jwt.decode(client.redeem(code).json()["id_token"], options={"verify_signature": False})
         assert 90 <= claims["iat"] - claims["auth_time"] < 150
@@ -246,4 +256,4 @@ class TestMaxAge:
 
         answer = browser.authorize(client, max_age="999999999")
 
-        is_answered(answer, client)
+        assert sent_back(answer, client).keys() == WITH_CODE

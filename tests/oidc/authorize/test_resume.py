@@ -13,7 +13,16 @@ from identity.resources.models import Resource
 from oidc.grants import codes, requests
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest
 from tests.support import cast
-from tests.support.authorize import asks_for, is_answered, is_refused, is_sent_back, parked
+from tests.support.authorize import (
+    WITH_CODE,
+    Refusal,
+    find_code,
+    find_refusal,
+    interaction_at,
+    next_page,
+    parked,
+    sent_back,
+)
 from tests.support.cast import signed_in
 from tests.support.in_process import InProcessWorld
 
@@ -23,7 +32,7 @@ class TestResume:
         client, user = acme.application(), acme.user()
         other = acme.application(redirect_uris=["https://other.example/"])
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(client, scope="openid"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, scope="openid"), acme)
         tampered = {
             "client_id": other.client_id,
             "redirect_uri": "https://other.example/",
@@ -37,13 +46,13 @@ class TestResume:
         signed = browser.sign_in(user, interaction=interaction, **tampered).json()["result"]["redirect_to"]
         answer = browser.get(f"{signed}?{urlencode(tampered)}")
 
-        said = is_sent_back(answer, client)
+        said = sent_back(answer, client)
         assert said["state"] == "af0ifjsldkj"
         assert client.redeem(said["code"]).json()["scope"] == "openid"
 
     def test_case_A26_does_not_go_on_in_another_browser(self, acme):
         client = acme.application()
-        interaction = asks_for("sign-in", acme.browser().authorize(client), acme)
+        interaction = interaction_at("sign-in", acme.browser().authorize(client), acme)
         thief, _ = signed_in(acme)
         thief.authorize(client, prompt="login")  # has a browser cookie of its own
 
@@ -55,7 +64,7 @@ class TestResume:
 
     def test_case_A26_does_not_go_on_in_another_tenant(self, acme, rival):
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(acme.application()), acme)
+        interaction = interaction_at("sign-in", browser.authorize(acme.application()), acme)
         mark = browser.http.cookies[f"gatehouse-browser.{acme.tenant.slug}"]
 
         answer = rival.get(
@@ -68,19 +77,19 @@ class TestResume:
     def test_answers_once(self, acme):
         client, user = acme.application(), acme.user()
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(client), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client), acme)
         browser.sign_in(user, interaction=interaction)
 
         first = browser.get(f"/oidc/authorize/{interaction}")
         second = browser.get(f"/oidc/authorize/{interaction}")
 
-        is_answered(first, client)
+        assert sent_back(first, client).keys() == WITH_CODE
         assert second.status_code == 400
 
     def test_answers_once_however_many_ask_at_the_same_time(self, acme):
         client, user = acme.application(), acme.user()
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(client), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client), acme)
         browser.sign_in(user, interaction=interaction)
         cookies = "; ".join(f"{name}={value}" for name, value in browser.http.cookies.items())
 
@@ -99,7 +108,7 @@ class TestResume:
     def test_issues_no_code_when_another_request_was_answered_meanwhile(self, acme, monkeypatch):
         here = InProcessWorld.of(acme)
         client, user, browser = here.application(), here.user(), here.browser()
-        interaction = asks_for("sign-in", browser.authorize(client), here)
+        interaction = interaction_at("sign-in", browser.authorize(client), here)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
         issue = codes.issue
 
@@ -120,21 +129,21 @@ class TestResume:
         client, browser = acme.application(), acme.browser()
         with acme.active():
             resource = Resource.objects.create(name="Orders", indicator="https://orders.example")
-        interaction = asks_for("sign-in", browser.authorize(client, resource=resource.indicator), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, resource=resource.indicator), acme)
         with acme.active():
             resource.delete()
 
         first = browser.get(f"/oidc/authorize/{interaction}")
         second = browser.get(f"/oidc/authorize/{interaction}")
 
-        is_refused(first, client, "invalid_target")
+        assert find_refusal(first, client) == Refusal("invalid_target")
         assert second.status_code == 400
         assert parked(acme) == 0
 
     def test_waits_an_hour_and_no_longer(self, acme):
         client, user = acme.application(), acme.user()
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(client), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client), acme)
         with acme.active():
             waiting = AuthorizationRequest.objects.get()
             assert timedelta(minutes=59) < waiting.expires_at - waiting.created_at < timedelta(minutes=61)
@@ -159,23 +168,23 @@ class TestResume:
 
     def test_without_a_session_leads_back_to_the_sign_in_page(self, acme):
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(acme.application()), acme)
+        interaction = interaction_at("sign-in", browser.authorize(acme.application()), acme)
 
         answer = browser.get(f"/oidc/authorize/{interaction}")
 
-        assert asks_for("sign-in", answer, acme) == interaction
+        assert next_page(answer, acme) == ("sign-in", interaction)
 
     @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE"])
     def test_takes_get_only(self, acme, method):
         client, user = acme.application(), acme.user()
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(client), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client), acme)
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
         answer = browser.http.request(method, f"{settings.BASE_URL}{onward}")
 
         assert answer.status_code in {403, 405}
-        is_answered(browser.get(onward), client)
+        assert sent_back(browser.get(onward), client).keys() == WITH_CODE
 
     def test_case_B18_tabs_keep_nonce_scope_and_verifier_apart(self, acme):
         client, user = acme.application(), acme.user()
@@ -183,7 +192,7 @@ class TestResume:
         verifiers = [cast.new_secret() for _ in range(4)]
         scopes = ["openid", "openid email", "openid profile", "openid phone"]
         interactions = [
-            asks_for(
+            interaction_at(
                 "sign-in",
                 browser.authorize(
                     client, nonce=f"nonce-{tab}", scope=scopes[tab], code_challenge=cast.s256(verifiers[tab])
@@ -195,7 +204,7 @@ class TestResume:
 
         browser.sign_in(user, interaction=interactions[2])
         codes = {
-            tab: is_answered(browser.get(f"/oidc/authorize/{interactions[tab]}"), client)
+            tab: find_code(browser.get(f"/oidc/authorize/{interactions[tab]}"), client)
             for tab in (3, 0, 2, 1)
         }
 
@@ -209,7 +218,7 @@ class TestResume:
         client = acme.application()
         browser = acme.browser()
 
-        interactions = [asks_for("sign-in", browser.authorize(client), acme) for _ in range(25)]
+        interactions = [interaction_at("sign-in", browser.authorize(client), acme) for _ in range(25)]
 
         assert parked(acme) == 20
         pages = [browser.get(f"/sign-in?interaction={one}").status_code for one in interactions]
@@ -237,7 +246,7 @@ class TestResume:
     def test_case_A30_one_browser_does_not_push_out_the_requests_of_another(self, acme):
         client = acme.application()
         quiet, busy = acme.browser(), acme.browser()
-        waiting = asks_for("sign-in", quiet.authorize(client), acme)
+        waiting = interaction_at("sign-in", quiet.authorize(client), acme)
 
         for _ in range(25):
             busy.authorize(client)
@@ -247,13 +256,13 @@ class TestResume:
     def test_case_J17_a_request_is_never_answered_for_whoever_signed_in_elsewhere(self, acme):
         client, alice, bob = acme.application(), acme.user(), acme.user()
         browser = acme.browser()
-        first = asks_for("sign-in", browser.authorize(client), acme)
-        second = asks_for("sign-in", browser.authorize(client), acme)
+        first = interaction_at("sign-in", browser.authorize(client), acme)
+        second = interaction_at("sign-in", browser.authorize(client), acme)
 
         browser.sign_in(alice, interaction=first)
         browser.sign_in(bob, interaction=second)
 
-        assert asks_for("sign-in", browser.get(f"/oidc/authorize/{first}"), acme) == first
-        code = is_answered(browser.get(f"/oidc/authorize/{second}"), client)
+        assert next_page(browser.get(f"/oidc/authorize/{first}"), acme) == ("sign-in", first)
+        code = find_code(browser.get(f"/oidc/authorize/{second}"), client)
         claims = jwt.decode(client.redeem(code).json()["id_token"], options={"verify_signature": False})
         assert claims["sub"] == str(bob.pk)

@@ -6,7 +6,16 @@ import httpx
 import jwt
 import pytest
 
-from tests.support.authorize import CODE, asks_for, is_answered, is_refused, is_sent_back
+from tests.support.authorize import (
+    CODE,
+    WITH_CODE,
+    Refusal,
+    find_code,
+    find_refusal,
+    interaction_at,
+    next_page,
+    sent_back,
+)
 from tests.support.cast import signed_in
 
 
@@ -17,14 +26,16 @@ class TestSuccess:
 
         answer = browser.authorize(client)
 
-        assert CODE.fullmatch(is_answered(answer, client))
+        said = sent_back(answer, client)
+        assert said.keys() == WITH_CODE
+        assert CODE.fullmatch(said["code"])
         assert answer.headers["Cache-Control"] == "no-store"
 
     def test_the_code_buys_tokens_for_the_person_who_is_signed_in(self, acme):
         client = acme.application()
         browser, user = signed_in(acme)
 
-        tokens = client.redeem(is_answered(browser.authorize(client), client)).json()
+        tokens = client.redeem(find_code(browser.authorize(client), client)).json()
 
         assert jwt.decode(tokens["id_token"], options={"verify_signature": False})["sub"] == str(user.pk)
 
@@ -36,7 +47,7 @@ class TestSuccess:
             "/oidc/authorize", params=client.request(), headers={"Sec-Fetch-Site": "cross-site"}
         )
 
-        is_answered(answer, client)
+        assert sent_back(answer, client).keys() == WITH_CODE
 
     def test_needs_no_state_and_then_echoes_none(self, acme):
         client = acme.application()
@@ -44,7 +55,7 @@ class TestSuccess:
 
         answer = browser.authorize(client, state=None)
 
-        assert is_sent_back(answer, client).keys() == {"code", "iss"}
+        assert sent_back(answer, client).keys() == {"code", "iss"}
 
     def test_keeps_the_query_that_a_redirect_uri_was_registered_with(self, acme):
         client = acme.application(redirect_uris=["https://rp.example/callback?tenant=7&next=%2Fhome"])
@@ -55,13 +66,15 @@ class TestSuccess:
         assert answer.headers["Location"].startswith(
             "https://rp.example/callback?tenant=7&next=%2Fhome&code="
         )
-        assert is_sent_back(answer, client).keys() == {"tenant", "next", "code", "state", "iss"}
+        assert sent_back(answer, client).keys() == {"tenant", "next", "code", "state", "iss"}
 
     @pytest.mark.parametrize("parameter", ["foo", "code", "error", "user_id", "csrfmiddlewaretoken", "next"])
     def test_ignores_parameters_it_does_not_know(self, insider, parameter):
         answer = insider.authorize(**{parameter: "https://evil.example/"})
 
-        assert is_answered(answer, insider.client) != "https://evil.example/"
+        said = sent_back(answer, insider.client)
+        assert said.keys() == WITH_CODE
+        assert said["code"] != "https://evil.example/"
 
     def test_ignores_a_repeated_parameter_it_does_not_know(self, acme):
         client = acme.application()
@@ -71,7 +84,7 @@ class TestSuccess:
             "/oidc/authorize", params=[*client.request().items(), ("foo", "1"), ("foo", "2")]
         )
 
-        is_answered(answer, client)
+        assert sent_back(answer, client).keys() == WITH_CODE
 
     @pytest.mark.parametrize(
         ("parameter", "value"),
@@ -87,7 +100,7 @@ class TestSuccess:
     def test_decision_O9_accepts_what_it_may_ignore(self, insider, parameter, value):
         answer = insider.authorize(**{parameter: value})
 
-        is_answered(answer, insider.client)
+        assert sent_back(answer, insider.client).keys() == WITH_CODE
 
     @pytest.mark.parametrize(
         "name", ["max_age", "request", "request_uri", "response_mode", "prompt", "claims"]
@@ -96,7 +109,7 @@ class TestSuccess:
         """RFC 6749 section 3.1."""
         answer = insider.authorize(**{name: ""})
 
-        is_answered(answer, insider.client)
+        assert sent_back(answer, insider.client).keys() == WITH_CODE
 
     def test_no_script_of_another_origin_may_read_it(self, insider):
         """Discovery 1.0 section 3: CORS is not recommended here, for browsers go here themselves."""
@@ -106,7 +119,7 @@ class TestSuccess:
         answer = httpx.get(url, params=insider.client.request(), headers=origin)
         preflight = httpx.options(url, headers=origin | {"Access-Control-Request-Method": "POST"})
 
-        is_answered(answer, insider.client)
+        assert sent_back(answer, insider.client).keys() == WITH_CODE
         for one in (answer, preflight):
             assert not [name for name in one.headers if name.startswith("access-control-")]
 
@@ -125,7 +138,7 @@ class TestSuccess:
         for tenant in (acme, rival):
             cookie = f"gatehouse-session.{tenant.tenant.slug}={token}"
             answer = acme.get("/oidc/authorize", params=client.request(), headers={"Cookie": cookie})
-            asks_for("sign-in", answer, acme)
+            assert next_page(answer, acme).name == "sign-in"
 
     @pytest.mark.parametrize(
         "headers",
@@ -142,8 +155,8 @@ class TestSuccess:
         page = acme.get("/oidc/authorize", params=client.request(), headers=headers)
         refusal = acme.get("/oidc/authorize", params=client.request(prompt="none"), headers=headers)
 
-        asks_for("sign-in", page, acme)
-        is_refused(refusal, client, "login_required")
+        assert next_page(page, acme).name == "sign-in"
+        assert find_refusal(refusal, client) == Refusal("login_required")
 
 
 class TestResponseMode:
@@ -164,13 +177,13 @@ class TestResponseMode:
         said = browser.authorize(client, response_mode="query")
         unsaid = browser.authorize(client)
 
-        is_answered(said, client)
-        is_answered(unsaid, client)
+        assert sent_back(said, client).keys() == WITH_CODE
+        assert sent_back(unsaid, client).keys() == WITH_CODE
 
     def test_survives_the_wait_at_the_sign_in_page(self, acme):
         client, user = acme.application(), acme.user()
         browser = acme.browser()
-        interaction = asks_for("sign-in", browser.authorize(client, response_mode="fragment"), acme)
+        interaction = interaction_at("sign-in", browser.authorize(client, response_mode="fragment"), acme)
 
         onward = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 

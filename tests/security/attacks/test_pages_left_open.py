@@ -10,7 +10,15 @@ from identity.sessions.models import Session
 from oidc.applications import services as applications
 from oidc.grants.models import AuthorizationRequest, Consent
 from tests.support import factors
-from tests.support.authorize import asks_for, is_answered, is_refused
+from tests.support.authorize import (
+    WITH_CODE,
+    Refusal,
+    find_code,
+    find_refusal,
+    interaction_at,
+    next_page,
+    sent_back,
+)
 from tests.support.forms import form
 from tests.support.third_parties import claims_of
 
@@ -44,9 +52,9 @@ def consents(world):
 
 def sign_in_and_open(browser, client, user, page="consent", **asked):
     """Sign in for a request, and open the page that follows. Return its interaction and the page."""
-    interaction = asks_for("sign-in", browser.authorize(client, **asked), client.world)
+    interaction = interaction_at("sign-in", browser.authorize(client, **asked), client.world)
     place = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
-    asks_for(page, browser.get(place), client.world)
+    assert next_page(browser.get(place), client.world).name == page
     return interaction, browser.get(f"/{page}?interaction={interaction}")
 
 
@@ -59,7 +67,7 @@ def test_attack_AV34_the_consent_page_is_answered_after_ten_minutes(acme, client
     onward = form(page).submit(browser, choice="allow")
     answer = browser.get(onward.headers["Location"])
 
-    assert asks_for("sign-in", answer, acme) == interaction
+    assert next_page(answer, acme) == ("sign-in", interaction)
     assert consents(acme) == 0
 
 
@@ -71,7 +79,7 @@ def test_the_user_has_ten_minutes_for_the_consent_page(acme, client, user, asked
 
     onward = form(page).submit(browser, choice="allow")
 
-    is_answered(browser.get(onward.headers["Location"]), client)
+    assert sent_back(browser.get(onward.headers["Location"]), client).keys() == WITH_CODE
 
 
 def test_the_user_signs_in_again_and_continues(acme, client, user):
@@ -82,9 +90,9 @@ def test_the_user_signs_in_again_and_continues(acme, client, user):
 
     asked = browser.get(f"/sign-in?interaction={interaction}")
     place = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
-    asks_for("consent", browser.get(place), acme)
+    assert next_page(browser.get(place), acme).name == "consent"
     onward = form(browser.get(f"/consent?interaction={interaction}")).submit(browser, choice="allow")
-    tokens = client.redeem(is_answered(browser.get(onward.headers["Location"]), client)).json()
+    tokens = client.redeem(find_code(browser.get(onward.headers["Location"]), client)).json()
 
     assert user.username in asked.text
     claims = claims_of(tokens["id_token"])
@@ -98,10 +106,10 @@ def test_attack_AV34_a_consent_from_before_does_not_survive_the_new_sign_in(acme
     form(page).submit(browser, choice="allow")
     pass_time(acme)
 
-    asks_for("sign-in", browser.get(f"/oidc/authorize/{interaction}"), acme)
+    assert next_page(browser.get(f"/oidc/authorize/{interaction}"), acme).name == "sign-in"
     place = browser.sign_in(user, interaction=interaction).json()["result"]["redirect_to"]
 
-    assert asks_for("consent", browser.get(place), acme) == interaction
+    assert next_page(browser.get(place), acme) == ("consent", interaction)
 
 
 def test_a_larger_max_age_counts_by_the_sign_in(acme, client, user):
@@ -111,7 +119,7 @@ def test_a_larger_max_age_counts_by_the_sign_in(acme, client, user):
 
     onward = form(page).submit(browser, choice="allow")
 
-    is_answered(browser.get(onward.headers["Location"]), client)
+    assert sent_back(browser.get(onward.headers["Location"]), client).keys() == WITH_CODE
 
 
 def test_a_request_that_demands_no_sign_in_waits_longer(acme, client, user):
@@ -121,7 +129,7 @@ def test_a_request_that_demands_no_sign_in_waits_longer(acme, client, user):
 
     onward = form(page).submit(browser, choice="allow")
 
-    is_answered(browser.get(onward.headers["Location"]), client)
+    assert sent_back(browser.get(onward.headers["Location"]), client).keys() == WITH_CODE
 
 
 def test_attack_AV34_the_default_of_the_application_is_a_demand_too(acme, client, user):
@@ -133,7 +141,7 @@ def test_attack_AV34_the_default_of_the_application_is_a_demand_too(acme, client
 
     onward = form(page).submit(browser, choice="allow")
 
-    asks_for("sign-in", browser.get(onward.headers["Location"]), acme)
+    assert next_page(browser.get(onward.headers["Location"]), acme).name == "sign-in"
 
 
 def test_a_refusal_needs_no_new_sign_in(acme, client, user):
@@ -143,7 +151,7 @@ def test_a_refusal_needs_no_new_sign_in(acme, client, user):
 
     answer = form(page).submit(browser, choice="deny")
 
-    is_refused(answer, client, "access_denied")
+    assert find_refusal(answer, client) == Refusal("access_denied")
 
 
 def test_attack_AV34_a_proof_of_the_second_factor_is_no_new_sign_in(acme, client, user):
@@ -151,11 +159,11 @@ def test_attack_AV34_a_proof_of_the_second_factor_is_no_new_sign_in(acme, client
     app = factors.enrol(factors.switch_on(acme), user)
     browser = factors.signed_in(acme, user, app)
     demand = json.dumps({"id_token": {"acr": {"essential": True, "values": [TWO]}}})
-    interaction = asks_for("sign-in", browser.authorize(client, prompt="login", claims=demand), acme)
+    interaction = interaction_at("sign-in", browser.authorize(client, prompt="login", claims=demand), acme)
     factors.half(browser, user, interaction=interaction)
     code = {"interaction": interaction, "code": app.code()}
     place = browser.post(factors.TOTP, json=code).json()["result"]["redirect_to"]
-    asks_for("consent", browser.get(place), acme)
+    assert next_page(browser.get(place), acme).name == "consent"
     pass_time(acme)
     with acme.active():
         Session.objects.update(level=1, second_factor_at=None)
@@ -163,4 +171,4 @@ def test_attack_AV34_a_proof_of_the_second_factor_is_no_new_sign_in(acme, client
     proven = browser.post(factors.TOTP, json=code | {"code": app.code()})
 
     assert proven.status_code == 200, proven.text
-    assert asks_for("sign-in", browser.get(f"/oidc/authorize/{interaction}"), acme) == interaction
+    assert next_page(browser.get(f"/oidc/authorize/{interaction}"), acme) == ("sign-in", interaction)

@@ -8,7 +8,12 @@ from django.db.models import F
 from identity.sessions.models import Session
 from oidc.grants.models import RefreshFamily
 from tests.support import management
-from tests.support.authorize import is_answered, is_refused
+from tests.support.authorize import (
+    WITH_CODE,
+    Refusal,
+    find_refusal,
+    sent_back,
+)
 from tests.support.cast import signed_in
 from tests.support.management import result_of
 
@@ -84,9 +89,9 @@ def test_attack_AW08_an_expired_session_stays_expired(acme, admin, name, columns
 
     of_tenant(admin, client, **{name: longer})
 
-    is_refused(browser.authorize(client, prompt="none"), client, "login_required")
+    assert find_refusal(browser.authorize(client, prompt="none"), client) == Refusal("login_required")
     assert client.userinfo(token).status_code == 401
-    is_answered(live.authorize(client, prompt="none"), client)
+    assert sent_back(live.authorize(client, prompt="none"), client).keys() == WITH_CODE
 
 
 def test_attack_AW08_nothing_of_another_tenant_ends(acme, rival, admin):
@@ -100,5 +105,5 @@ def test_attack_AW08_nothing_of_another_tenant_ends(acme, rival, admin):
 
     of_tenant(admin, None, **dict.fromkeys(short, LONG))
 
-    is_answered(browser.authorize(client, prompt="none"), client)
+    assert sent_back(browser.authorize(client, prompt="none"), client).keys() == WITH_CODE
     assert client.refresh(token).status_code == 200

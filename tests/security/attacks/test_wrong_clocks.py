@@ -9,7 +9,10 @@ from identity.sessions.models import Session
 from oidc.grants.models import RefreshFamily
 from tests.oidc.test_lifetimes import is_invalid_grant, let_pass, set_tenant
 from tests.support import management, second
-from tests.support.authorize import is_answered
+from tests.support.authorize import (
+    WITH_CODE,
+    sent_back,
+)
 from tests.support.cast import World
 from tests.support.factors import is_signed_in
 
@@ -91,7 +94,9 @@ class TestANodeThatIsAhead:
         client, browser, user = ahead.application(), ahead.browser(), acme.user()
         assert browser.sign_in(user).status_code == 200
 
-        is_answered(authorize(ahead, browser, client, max_age="300", prompt="none"), client)
+        answer = authorize(ahead, browser, client, max_age="300", prompt="none")
+
+        assert sent_back(answer, client).keys() == WITH_CODE
 
 
 class TestANodeThatIsBehind:
@@ -99,7 +104,9 @@ class TestANodeThatIsBehind:
         client, browser, user = behind.application(), behind.browser(), acme.user()
         assert browser.sign_in(user).status_code == 200
 
-        is_answered(authorize(behind, browser, client, max_age="300", prompt="none"), client)
+        answer = authorize(behind, browser, client, max_age="300", prompt="none")
+
+        assert sent_back(answer, client).keys() == WITH_CODE
 
     def test_attack_AV26_makes_no_sign_in_look_younger(self, acme, behind):
         client, browser, user = behind.application(), acme.browser(), acme.user()

@@ -8,7 +8,7 @@ from tests.support import codes, factors, social
 from tests.support.factors import NEXT, TOTP
 from tests.support.forms import form
 from tests.support.social import connect, is_in
-from tests.support.social_pages import ADA, EXPIRED, refused
+from tests.support.social_pages import ADA, EXPIRED, Refusal, find_refusal
 
 
 @pytest.fixture
@@ -36,11 +36,11 @@ def test_attack_AV30_a_copy_does_not_agree_for_a_new_user(acme, way_back):
     place = social.back(browser, answer).headers["Location"]
     page = browser.get(place)
 
-    refused(copy.get(place), 400, EXPIRED)
+    assert find_refusal(copy.get(place), EXPIRED) == Refusal(400)
     for item in browser.http.cookies.jar:
         if "csrf" in item.name:
             copy.http.cookies.jar.set_cookie(item)
-    refused(form(page).submit(copy, agreed_to_terms="on"), 400, EXPIRED)
+    assert find_refusal(form(page).submit(copy, agreed_to_terms="on"), EXPIRED) == Refusal(400)
 
     with acme.active():
         assert not User.objects.exists()
