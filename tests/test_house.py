@@ -224,6 +224,23 @@ def test_views_open_no_transaction_and_catch_errors_only_where_said():
     assert [place for place in _CATCHING if not any(name.startswith(place) for name in catching)] == []
 
 
+# ── Locks ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def locks_of_users(code: str) -> list[str]:
+    """The calls that lock rows of users."""
+    calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    return [text for text in map(ast.unparse, calls) if text.startswith("User.objects.select_for_update(")]
+
+
+def test_no_lock_on_a_user_stops_inserts_that_refer_to_the_user():
+    # Each insert of a row that refers to the user would wait for such a lock, whatever else it holds.
+    calls = [call for path in product_files() for call in locks_of_users(path.read_text())]
+
+    assert len(calls) >= 3
+    assert [call for call in calls if "no_key=True" not in call] == []
+
+
 # ── The doctor ──────────────────────────────────────────────────────────────────────────────────────────────
 
 

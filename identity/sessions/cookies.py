@@ -22,7 +22,7 @@ from identity.sessions.proof_secrets import ProofSecret
 from identity.users.models import User
 
 _BROWSER_SECONDS: Final = 24 * 3600
-_KNOWN_SECONDS: Final = 400 * 24 * 3600  # the longest that browsers keep a cookie (RFC 6265bis)
+_LONGEST_SECONDS: Final = 400 * 24 * 3600  # that browsers keep a cookie (RFC 6265bis)
 _MAX_LENGTH: Final = {"session": 128, "browser": 128, "proofs": proof_secrets.MAX_LENGTH, "known": 2048}
 
 
@@ -81,7 +81,7 @@ def set_sign_in(  # noqa: PLR0913 - the parts of three cookies
     for ``seconds``, or until the browser closes: see ``lifetimes.get_cookie_seconds``.
     """
     _write(response, "session", token, seconds)
-    _write(response, "known", (known or get_known_users(request)).cookie_with(user), _KNOWN_SECONDS)
+    _write(response, "known", (known or get_known_users(request)).cookie_with(user), _LONGEST_SECONDS)
     add_proof(request, response, proof_secrets.new())
 
 
@@ -115,7 +115,10 @@ def get_newest_proof(request: HttpRequest) -> str | None:
 
 
 def add_proof(request: HttpRequest, response: HttpResponseBase, secret: ProofSecret) -> None:
-    """Give the browser the new secret of a proof. It also identifies a browser that had no cookie."""
-    _write(response, "proofs", proof_secrets.add(_read(request, "proofs"), secret), _BROWSER_SECONDS)
+    """Give the browser the new secret of a proof. It also identifies a browser that had no cookie.
+
+    Authorization requests need the newest secret, so the cookie must not expire before them.
+    """
+    _write(response, "proofs", proof_secrets.add(_read(request, "proofs"), secret), _LONGEST_SECONDS)
     if not get_browser(request):
         _write(response, "browser", secret.token, _BROWSER_SECONDS)

@@ -72,8 +72,8 @@ def link_from(session: Session, profile: Profile, connector: Connector, provider
 
     """
     # Lock order: the user's row first. A change of the user's epoch holds it too.
-    user = User.objects.select_for_update().filter(pk=session.user_id).first()
-    live = Session.objects.live().select_for_update(of=("self",)).filter(pk=session.pk)
+    user = User.objects.select_for_update(no_key=True).filter(pk=session.user_id).first()
+    live = Session.objects.live().select_for_update(of=("self",), no_key=True).filter(pk=session.pk)
     if user is None or not live.exists():
         raise SignedOut
     return link_and_notify(user, profile, connector, provider_name)
@@ -167,7 +167,7 @@ def unlink(user: User, identity_id: UUID) -> None:
 
     """
     # Locked, so that two concurrent calls cannot unlink the last two accounts.
-    locked = User.objects.select_for_update().filter(pk=user.pk).first()
+    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
     identity = SocialIdentity.objects.filter(user=user, pk=identity_id).first()
     if locked is None or identity is None:
         raise Gone

@@ -413,3 +413,11 @@ def test_case_M12_no_sign_in_that_began_before_a_suspension_outlives_it(acme):
             assert not is_signed_in(with_secret(acme, answer.cookies[name(acme)]))
     with acme.active():
         assert not Session.objects.live().exists()
+
+
+def test_the_cookie_of_proofs_outlives_every_request_that_needs_it(acme):
+    """Requests that begin at any time need the newest secret, and last for an hour."""
+    answer = acme.browser().sign_in(acme.user())
+
+    [proofs] = [text for text in answer.headers.get_list("Set-Cookie") if "gatehouse-proofs" in text]
+    assert "Max-Age=34560000" in proofs

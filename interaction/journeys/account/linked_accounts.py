@@ -6,6 +6,7 @@ from database import ids
 from identity.core.records import Gone
 from identity.sessions import confirmations, lifetimes
 from identity.sessions.models import Session
+from identity.users import row_locks
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
@@ -63,7 +64,7 @@ def unlink(session: Session, identity_id: str) -> tuple[str, int | None]:
     with transaction.atomic():
         # With the lock, a concurrent new password or sign-out everywhere waits or is visible here. Otherwise
         # ``renew`` could revive a session that ended.
-        list(User.objects.select_for_update().filter(pk=session.user_id).values_list("pk"))
+        row_locks.lock(session.user)
         confirmation.check_still_signed_in(session)
         identities.unlink(session.user, pk)
         token = confirmations.renew(session)
