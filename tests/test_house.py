@@ -4,21 +4,17 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
-from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.db.migrations.loader import MigrationLoader
-from django.test import RequestFactory
-from django.urls import URLPattern, URLResolver, get_resolver
-from django.urls.resolvers import RoutePattern
+
+from tests.support.endpoints import served_endpoints, written_endpoints
 
 ROOT = Path(__file__).resolve().parent.parent
-
 
 # ── Everything points down ──────────────────────────────────────────────────────────────────────────────────
 
@@ -188,6 +184,58 @@ def test_no_file_of_tests_is_long():
     assert {name: lines for name, lines in lengths.items() if lines > _MOST_LINES_OF_TESTS} == {}
 
 
+# Fixtures and tables that still live in the one file of tests that they were written for.
+_IMPORT_FROM_TESTS = {
+    "tests/browser/test_by_keyboard.py",
+    "tests/browser/test_import_users.py",
+    "tests/conformance/test_form_post.py",
+    "tests/identity/factors/test_needed_mutants.py",
+    "tests/identity/test_increments.py",
+    "tests/management/test_console_parity.py",
+    "tests/management/test_own_pages_language.py",
+    "tests/security/attacks/test_administrators_linked.py",
+}
+
+
+def imports_from_tests(code: str) -> bool:
+    """Whether a module imports from a file of tests, or imports such a file as a whole."""
+    modules: list[str] = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules += [f"{node.module or ''}.{alias.name}" for alias in node.names]
+    paths = [module.split(".") for module in modules]
+    places = [path for path in paths if path[0] in {"tests", ""}]
+    return any(
+        (ROOT / "/".join(path[:end])).with_suffix(".py").is_file()
+        for path in places
+        for end in range(1, len(path) + 1)
+        if path[end - 1].startswith("test_")
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "is_found"),
+    [
+        ("from tests.test_house import ROOT", True),
+        ("from tests import test_house", True),
+        ("import tests.test_house", True),
+        ("from tests.support.endpoints import written_endpoints", False),
+        ("from django.test import test_house", False),
+    ],
+)
+def test_an_import_from_a_file_of_tests_is_found(code, is_found):
+    assert imports_from_tests(code) is is_found
+
+
+def test_helpers_of_tests_live_in_support():
+    files = (ROOT / "tests").rglob("*.py")
+    importing = {str(path.relative_to(ROOT)) for path in files if imports_from_tests(path.read_text())}
+
+    assert importing == _IMPORT_FROM_TESTS
+
+
 # The views that catch errors, and why no renderer of errors can do it for them.
 _CATCHING = {
     "audit/viewsets.py": "a time that cannot be parsed is reported by the name of its parameter",
@@ -346,66 +394,6 @@ def test_decision_M10_only_the_decision_reaches_that_place():
     assert [name for name, calls in callers.items() if "sessions.start" in calls] == ["_start"]
     assert "judge" in callers["start_session_or_store"]
     assert "find_need" in callers["judge"]
-
-
-class Endpoint(NamedTuple):
-    method: str
-    path: str
-    name: str
-
-
-# The pages of the operators' site are for people and follow from what is registered there: one line of
-# the table, by its prefix, stands for all of them.
-OPERATORS = {Endpoint(method, "/admin/*", "admin:*") for method in ("GET", "POST")}
-
-
-def written_endpoints() -> list[Endpoint]:
-    heading, *rows = (ROOT / "docs/endpoints.tsv").read_text().splitlines()
-    assert heading.split("\t") == ["method", "path", "name"]
-    return [Endpoint(*row.split("\t")) for row in rows]
-
-
-def served_endpoints() -> set[Endpoint]:
-    return OPERATORS | {
-        Endpoint(method, path, name)
-        for path, name, pattern in routes(get_resolver())
-        for method in methods(pattern)
-    }
-
-
-def routes(resolver: URLResolver, path: str = "/", name: str = "") -> Iterator[tuple[str, str, URLPattern]]:
-    """Every pattern below a resolver, with its path in the table's spelling and its full name."""
-    for pattern in resolver.url_patterns:
-        below = path + spelling(pattern.pattern)
-        if isinstance(pattern, URLResolver) and pattern.app_name == "admin":
-            assert below == "/admin/"
-        elif isinstance(pattern, URLResolver):
-            inner = f"{name}{pattern.namespace}:" if pattern.namespace else name
-            yield from routes(pattern, below, inner)
-        else:
-            yield below, f"{name}{pattern.name}", pattern
-
-
-def spelling(pattern: object) -> str:
-    """`users/<str:id>` and `^users/(?P<id>[^/]+)$` are both `users/:id`."""
-    if isinstance(pattern, RoutePattern):
-        return re.sub(r"<(?:\w+:)?(\w+)>", r":\1", str(pattern))
-    named_group = r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)"
-    return re.sub(named_group, r":\1", str(pattern)).removeprefix("^").removesuffix("$").removesuffix(r"\Z")
-
-
-def methods(pattern: URLPattern) -> set[str]:
-    """The methods a view answers, HEAD and OPTIONS aside."""
-    view = pattern.callback
-    if actions := getattr(view, "actions", None):
-        allowed = {method.upper() for method in actions}
-    elif cls := getattr(view, "cls", None) or getattr(view, "view_class", None):
-        allowed = {method.upper() for method in cls.http_method_names if hasattr(cls, method)}
-    else:
-        refusal = view(RequestFactory().generic("UNHEARD-OF", "/"))
-        assert refusal.status_code == HTTPStatus.METHOD_NOT_ALLOWED, f"{pattern} does not say what it allows"
-        allowed = set(refusal["Allow"].split(", "))
-    return allowed - {"HEAD", "OPTIONS"}
 
 
 def test_the_endpoint_table_has_no_row_twice_and_no_second_name_for_a_path():

@@ -8,13 +8,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.interaction.test_terms import ask
 from tests.support import openid
 from tests.support.cast import PASSWORD, World
 from tests.support.operators import sign_in_administrator
 from tests.support.providers import Answer, Asked
 from tests.support.screens import Screens
 from tests.support.social import connect
+from tests.support.terms import ask
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("TEST_ENGINE") == "postgres", reason="a page looks the same on every engine"

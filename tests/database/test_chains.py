@@ -19,8 +19,8 @@ from identity.core.tenant_statements import Delete, Update, number, text, uuid
 from identity.sessions.models import Session
 from identity.users.models import User
 from tests.support.cast import World
+from tests.support.statement_costs import chained
 from tests.support.threads import at_once
-from tests.test_query_budgets import chained
 
 COUNT = Update(lambda: User.objects.filter(pk=uuid("pk")), login_count=F("login_count") + 1)
 RENAME = Update(lambda: User.objects.filter(pk=uuid("pk"), name=text("old")), name=text("new"))

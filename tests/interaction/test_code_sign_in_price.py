@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import codes
 from tests.support.cast import PASSWORD, World
-from tests.test_query_budgets import Inside, chained, cost
+from tests.support.statement_costs import Inside, chained, cost
 
 
 @pytest.fixture

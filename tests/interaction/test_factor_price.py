@@ -5,7 +5,7 @@ from typing import Any
 from interaction.experience import services as experience
 from tests.support import factors, passkeys
 from tests.support.cast import PASSWORD, World, query_of
-from tests.test_query_budgets import Inside, chained, cost
+from tests.support.statement_costs import Inside, chained, cost
 
 # The experience and the user; the attempt, and then the user, the attempt again, the session and the audit
 # entry.

@@ -1,6 +1,5 @@
 """Notices: what people are told when something about their account changes."""
 
-import time
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from interaction.verification.texts import Brand
 from tests.support import codes, management
 from tests.support.cast import PASSWORD, World
 from tests.support.codes import message_to, messages_to, new_email, new_phone
+from tests.support.outgoing_messages import waits_for_nothing
 
 NEW = "c0rrect horse battery"
 
@@ -27,15 +27,6 @@ def tell(world: World, user: User, notice: Notice, **words: str) -> None:
 
 def notices_to(address: str) -> list[dict[str, Any]]:
     return [one for one in messages_to(address) if one["interaction_type"].startswith("notice_")]
-
-
-def waits_for_nothing(world: World) -> None:
-    """Until everything that was to be sent is sent or given up."""
-    deadline = time.monotonic() + 10
-    with world.active():
-        while OutgoingMessage.objects.exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not OutgoingMessage.objects.exists()
 
 
 @pytest.mark.parametrize("notice", list(Notice))

@@ -8,12 +8,12 @@ import pytest
 
 from audit.models import Entry
 from interaction.experience.models import OwnedPicture, StoredPicture
-from tests.management.test_pictures import SVG, data_url, png
 from tests.support import cast, management
 from tests.support.cast import signed_in
 from tests.support.management import refusal_of, result_of
 from tests.support.pages import opened
-from tests.test_query_budgets import Inside, cost
+from tests.support.pictures import SVG, data_url, png
+from tests.support.statement_costs import Inside, cost
 
 LOGO = "https://cdn.example.com/{}.svg"
 TENANT = {"logo_url": LOGO.format("tenant"), "primary_color": "#111111", "layout": "split"}

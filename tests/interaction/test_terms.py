@@ -7,23 +7,15 @@ import pytest
 
 from audit.models import Entry
 from identity.users.models import User
-from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
 from tests.support import codes, management
 from tests.support.cast import World
 from tests.support.codes import REGISTER, message_to, new_email
 from tests.support.forms import form, forms
 from tests.support.management import result_of
+from tests.support.terms import MUST, PRIVACY, TERMS, ask
 
 PASSWORD = "a good password 1"
-TERMS, PRIVACY = "https://acme.example/terms", "https://acme.example/privacy"
-MUST = "Tick this box to create an account."
-
-
-def ask(world: World, terms: str = TERMS, privacy: str = PRIVACY, **sign_up: object) -> None:
-    fields = {"sign_up": {"agree_to_terms": "manual"} | sign_up}
-    with world.active():
-        experience.change(fields | {"terms_of_use_url": terms, "privacy_policy_url": privacy})
 
 
 def filled(**fields: object) -> dict[str, object]:

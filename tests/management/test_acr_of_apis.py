@@ -9,6 +9,7 @@ from identity.resources import services as resources
 from identity.resources.models import Resource
 from oidc.settings import services as oidc_settings
 from tests.support import management
+from tests.support.database_locks import is_blocking
 from tests.support.factors import switch_on
 from tests.support.management import refusal_of, result_of
 from tests.support.threads import wait_until
@@ -19,13 +20,6 @@ TWO = "urn:service:acr:2fa"
 @pytest.fixture
 def admin(acme):
     return management.superuser(acme)
-
-
-def is_blocking() -> bool:
-    """Whether another session waits for a lock of this one."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
-        return cursor.fetchone() is not None
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")

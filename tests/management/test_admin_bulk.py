@@ -12,18 +12,8 @@ from identity.operator_kit import bulk, extensions
 from identity.sessions import services as sessions
 from identity.users.models import User
 from tests.support import operators
+from tests.support.bulk_actions import SESSIONS, USERS, tick
 from tests.support.operators import administrator
-
-USERS, SESSIONS = "/admin/users/user/", "/admin/identity_sessions/session/"
-
-
-def tick(operator, path, action, rows, **more):
-    page = operator.get("/admin/tenant/").text
-    (token, *_) = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
-    ticked = [str(getattr(row, "pk", row)) for row in rows]
-    sent = {"csrfmiddlewaretoken": token, "action": action, ACTION_CHECKBOX_NAME: ticked}
-    sent |= {"drawn_for": operator.tenant, **more}
-    return operator.http.post(path, data=sent)
 
 
 def suspended(world):

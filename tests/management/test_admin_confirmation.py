@@ -14,12 +14,11 @@ from identity.factors.models import Authenticator, RecoveryGrant
 from identity.operator_kit import fresh_proof
 from identity.users.models import User
 from management.site.sessions import SessionStore
-from tests.management import test_import_page
-from tests.management.test_two_step import set_up
-from tests.support import authenticator, factors, operators
+from tests.support import authenticator, factors, import_page, operators
 from tests.support.admin_pages import operate
 from tests.support.cast import PASSWORD
 from tests.support.operators import text_of
+from tests.support.two_step_page import set_up
 
 CONFIRM = "/admin/confirm/"
 OPERATIONS = ["two-step", "remove-factor", "reset-factors", "recovery-code"]
@@ -176,8 +175,8 @@ class TestImportedAuthenticators:
 
     def send(self, operator, content):
         """Check a file, and return the address of the page about it and the form of that page."""
-        address, page = test_import_page.checked(operator, content)
-        return address, test_import_page.hidden(page)
+        address, page = import_page.checked(operator, content)
+        return address, import_page.hidden(page)
 
     def count(self, acme):
         with acme.active():
@@ -187,11 +186,11 @@ class TestImportedAuthenticators:
         age(operator)
         address, form = self.send(operator, self.SECRETS)
 
-        asked = operator.http.post(test_import_page.PATH, data=form)
+        asked = operator.http.post(import_page.PATH, data=form)
         before = self.count(acme)
         proven = operator.submit(asked.headers["Location"], password=PASSWORD)
         again = operator.get(proven.headers["Location"])
-        done = operator.http.post(test_import_page.PATH, data=test_import_page.hidden(again.text))
+        done = operator.http.post(import_page.PATH, data=import_page.hidden(again.text))
 
         assert asked.headers["Location"].startswith(f"{CONFIRM}?next=")
         assert next_of(asked) == address == proven.headers["Location"]
@@ -202,10 +201,10 @@ class TestImportedAuthenticators:
     def test_decision_M47_a_wrong_password_imports_nothing(self, acme, operator):
         age(operator)
         _, form = self.send(operator, self.SECRETS)
-        asked = operator.http.post(test_import_page.PATH, data=form)
+        asked = operator.http.post(import_page.PATH, data=form)
 
         operator.submit(asked.headers["Location"], password="wrong")
-        again = operator.http.post(test_import_page.PATH, data=form)
+        again = operator.http.post(import_page.PATH, data=form)
 
         assert again.headers["Location"].startswith(CONFIRM)
         assert self.count(acme) == (0, 0)
@@ -215,7 +214,7 @@ class TestImportedAuthenticators:
         age(operator)
         _, form = self.send(operator, content)
 
-        operator.http.post(test_import_page.PATH, data=form)
+        operator.http.post(import_page.PATH, data=form)
 
         assert self.count(acme) == (1, 0)
 
@@ -223,13 +222,13 @@ class TestImportedAuthenticators:
         age(operator, 0)
         _, form = self.send(operator, self.SECRETS)
 
-        operator.http.post(test_import_page.PATH, data=form)
+        operator.http.post(import_page.PATH, data=form)
 
         assert self.count(acme) == (2, 1)
 
     def test_another_session_of_the_administrator_does_not_find_the_file(self, acme, operator):
         address, _ = self.send(operator, self.SECRETS)
         other = operators.at(acme, operator.who)
-        test_import_page.checked(other, self.PLAIN)
+        import_page.checked(other, self.PLAIN)
 
         assert other.get(address).status_code == 410

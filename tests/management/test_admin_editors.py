@@ -1,10 +1,8 @@
 """What operators edit on their site: by the services and the rules of the API, with nobody else's ids."""
 
-import html
 import re
 
 import pytest
-from django.urls import reverse
 
 from audit.models import Entry
 from identity.organizations import members_admin
@@ -17,24 +15,14 @@ from interaction.connectors.models import Connector
 from interaction.experience import services as experience
 from oidc.applications import bindings
 from tests.support import operators
+from tests.support.admin_operations import do, said
 from tests.support.operators import administrator
 
 SECRET = "a-secret-of-a-provider"
 
 
-def do(operator, model, name, row=None, /, **typed):
-    meta = model._meta
-    base = f"admin:{meta.app_label}_{meta.model_name}_operate"
-    path = reverse(f"{base}_all", args=[name]) if row is None else reverse(base, args=[row.pk, name])
-    return operator.submit(path, **typed)
-
-
 def keys(world):
     return list(Entry.objects.filter(tenant_id=world.tenant.pk).order_by("id").values_list("key", flat=True))
-
-
-def said(answer):
-    return html.unescape(re.sub(r"<[^>]+>", " ", answer.text))
 
 
 class TestResources:

@@ -4,8 +4,8 @@ import re
 from html import unescape
 
 from oidc.grants.models import Consent
-from tests.management.test_application_page import KIND, page_of
 from tests.support import operators
+from tests.support.application_page import KIND, page_of
 from tests.support.operators import administrator
 
 

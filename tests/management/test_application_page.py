@@ -13,16 +13,12 @@ from management.site.applications import guides, quick_start
 from oidc.applications.models import Application
 from oidc.applications.type_words import TYPES
 from tests.support.admin_pages import operate
+from tests.support.application_page import KIND, page_of
 from tests.support.operators import text_of
 
-KIND = "applications/application"
 PUBLIC = ("SPA", "Native")
 FOLDER = settings.BASE_DIR / "docs/how-to"
 CONFIDENTIAL = ("Traditional", "MachineToMachine")
-
-
-def page_of(operator, application):
-    return unescape(text_of(operator.get(f"/admin/{KIND}/{application.pk}/change/")))
 
 
 def jumps_of(page):

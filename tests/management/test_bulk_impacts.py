@@ -14,7 +14,7 @@ from identity.organizations.models import Membership, Organization
 from identity.roles.models import Role, UserRole
 from identity.sessions import services as sessions
 from identity.users.models import User
-from tests.management.test_admin_bulk import USERS, tick
+from tests.support.bulk_actions import USERS, tick
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from threading import Barrier
 from django.db import transaction
 
 from management.site.user_import import uploads
-from tests.management.test_import_page import HASH, PATH, check, checked, hidden
 from tests.support import operators
 from tests.support.cast import World
+from tests.support.import_page import HASH, PATH, check, checked, hidden
 from tests.support.threads import at_once
 
 OWN = "Another file of yours is being checked or imported. Wait until that has finished, then try again."

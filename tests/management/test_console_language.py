@@ -4,46 +4,23 @@ The pages are walked in a language in which each marked message stands in bracke
 has to be data or a name.
 """
 
-import re
 import shutil
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.apps import apps
 from django.test import Client, override_settings
 
-from audit.events import Event
-from audit.models import Entry
-from identity.tenants.models import Tenant
-from management.administrators import time_zones
-from management.administrators.models import Administrator
 from tests.support import openid, operators, pseudo_language
 from tests.support.admin_pages import first_of, furnish
 from tests.support.cast import PASSWORD, query_of
+from tests.support.console_language import data_of, unmarked
 from tests.support.operators import Operator, address_of, administrator, pages
 from tests.support.social import connect
 
 pytestmark = pytest.mark.skipif(not shutil.which("xgettext"), reason="needs gettext")
 
-# Names of products, standards and formats, which are the same in every language.
-NAMES = """
-Gatehouse|OpenID Connect|OAuth|PKCE|JSON|CSV|UTC|API|URI|URL|ID|IP|Ctrl K|MachineToMachine
-Traditional|SPA|Native|Protected|JWKS|HMAC|SMTP|SMS|CAPTCHA|TLS|WebP|PNG|SVG|JPEG|Google|GitHub
-Apple|Microsoft|Facebook|Argon2id|bcrypt|Outbox (email)|Outbox (SMS)|hCaptcha|Cloudflare Turnstile
-WeChat|Twilio|SendGrid|Mailgun|Amazon SES|Alibaba Cloud SMS|Alibaba Cloud Direct Mail|Logto|HTML
-scrypt|Firebase|Keycloak|Auth0|ES256|RS256|PS256|EdDSA|ES384|ES512|RS384|RS512|Apache|Django|Express
-FastAPI|Flask|Next.js|nginx|Node|Passport|Spring Security|English|Deutsch|Español|Français|Português
-Brasil|العربية|日本語|한국어|简体中文
-""".strip().replace("\n", "|")
-# Words of protocols and of configurations.
-VALUES = "roles|groups|scope|none|tls|starttls|us|eu"
-_SHORT = 2  # letters
-_OF_DJANGO = {"auth", "contenttypes", "sessions", "oauth2_provider"}
 LOG = "/admin/audit/entry/"
-_MACHINE = re.compile(
-    r"https?://\S*|\S+@\S+|/[\w/.:{}-]+|\b[0-9a-f-]{8,}\b|\b\w+[._:]\w[\w.:]*|\bv?\d[\d.,:]*\w*\b|\b[a-z]+_[a-z_]+\b"
-)
 
 
 @pytest.fixture
@@ -186,45 +163,3 @@ def sign_in(operator: Operator, world: Any, user: Any, address: str) -> str:
 
 def follow(operator: Operator, address: str) -> Any:
     return operator.get(address, follow=True)
-
-
-def unmarked(answers: list[Any], data: set[str]) -> list[str]:
-    """What pages say outside of messages that is neither data nor a name, each with its page."""
-    longest_first = sorted(data, key=len, reverse=True)
-    known = re.compile("|".join(rf"(?<!\w)(?<!\w\.){re.escape(text)}(?!\w|\.\w)" for text in longest_first))
-    found: dict[str, str] = {}
-    for answer in answers:
-        if not answer.get("Content-Type", "").startswith("text/html"):
-            continue
-        for text in pseudo_language.unmarked(answer.content.decode()):
-            rest = _MACHINE.sub(" ", known.sub(" ", text))
-            if re.search(r"[^\W\d_]{2}", rest):
-                found.setdefault(text, answer.request["PATH_INFO"])
-    return [f"{path}: {text}" for text, path in found.items()]
-
-
-def data_of(world: Any) -> set[str]:
-    """The texts that the rows of a tenant store, and other names."""
-    found = {world.tenant.name, world.tenant.slug, *(event.partition(".")[0] for event in Event.values)}
-    for region, names in time_zones.get_regions():
-        found |= {region, *(name for _, name in names)}
-    with world.active():
-        for model in apps.get_models():
-            if not model._meta.managed or model._meta.app_label in _OF_DJANGO:
-                continue
-            rows = model._default_manager.order_by("-pk")
-            rows = rows.filter(tenant_id=world.tenant.pk) if model is Entry else rows
-            # Other tests leave many tenants and administrators, and the first one is on many pages.
-            for row in rows if model in {Tenant, Administrator} else rows[:300]:
-                _collect([getattr(row, field.attname) for field in model._meta.concrete_fields], found)
-    return {text for text in found if len(text) > _SHORT} | {*NAMES.split("|"), *VALUES.split("|")}
-
-
-def _collect(value: Any, found: set[str]) -> None:
-    if isinstance(value, str):
-        found.update(line.strip() for line in value.splitlines())
-    elif isinstance(value, dict):
-        _collect([*value, *value.values()], found)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            _collect(one, found)

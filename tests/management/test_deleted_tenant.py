@@ -7,9 +7,9 @@ import pytest
 from django.urls import get_resolver
 
 from tests.support import cast, management
+from tests.support.endpoints import methods, routes
 from tests.support.independent import bearer
 from tests.support.management import result_of
-from tests.test_house import methods, routes
 
 # Good for many a write, so that something is tried.
 ANYTHING = {

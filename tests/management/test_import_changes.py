@@ -4,8 +4,8 @@ import pytest
 
 from identity.tenants import services as tenants
 from management.administrators.models import Administrator
-from tests.management.test_import_page import PATH, THREE, checked, hidden, names
 from tests.support import operators
+from tests.support.import_page import PATH, THREE, checked, hidden, names
 
 
 def test_a_role_that_was_withdrawn_imports_nobody(acme):

@@ -14,9 +14,9 @@ from django.db import transaction
 from identity.core.errors import Invalid
 from management.site.user_import import uploads
 from management.site.user_import.uploads import Upload
-from tests.management.test_import_page import SAMPLES, checked, numbers
 from tests.support import operators
 from tests.support.cast import World
+from tests.support.import_page import SAMPLES, checked, numbers
 from tests.support.imports import run
 
 ODD: list[Any] = [[], {"a": [1]}, 7, None, "a\0b", "\ud800"]
@@ -82,7 +82,7 @@ def is_decided(report: dict[str, Any] | Invalid, odd: object) -> bool:
     if isinstance(report, Invalid):
         return odd in {"\ud800", b"{}"}  # no JSON, or a file that begins like JSON
     outcomes = ("imported", "present", "refused", "left_out")
-    return sum(report[outcome] for outcome in outcomes) == 1
+    return sum(int(report[outcome]) for outcome in outcomes) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ import json
 import re
 from datetime import timedelta
 from io import StringIO
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.db.models import F
@@ -18,59 +16,15 @@ from identity.users.models import User
 from management.site.user_import import uploads
 from tests.support import operators
 from tests.support.cast import World
+from tests.support.import_page import HASH, PATH, SAMPLES, THREE, check, checked, hidden, names, numbers, run
 from tests.support.imports import sign_in
 from tests.support.operators import Operator
 from tests.support.threads import at_once
-
-PATH = "/admin/users/user/do/import/"
-SAMPLES = Path(__file__).parent / "samples"
-HASH = "$2b$12$" + "a" * 21 + "e" + "b" * 30 + "e"
-THREE = b"id,username,email\n1,ann,ann@example.com\n2,ben,\n3,not good,\n"
 
 
 @pytest.fixture
 def operator(acme: World) -> Operator:
     return operators.at(acme)
-
-
-def hidden(page: str) -> dict[str, str]:
-    found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page)
-    return {name: html.unescape(value) for name, value in found}
-
-
-def check(operator: Operator, content: bytes, name: str = "users.csv", **fields: Any) -> Any:
-    """Send a file to be checked."""
-    files = {"file": (name, content)}
-    if other := fields.pop("password_file", None):
-        files["password_file"] = ("other", other)
-    return operator.http.post(PATH, data=hidden(operator.get(PATH).text) | fields, files=files)
-
-
-def checked(operator: Operator, content: bytes, name: str = "users.csv", **fields: Any) -> tuple[str, str]:
-    """The address and the text of the page about a checked file."""
-    answer = check(operator, content, name, **fields)
-    assert answer.status_code == 303, answer.text
-    address = answer.headers["Location"]
-    return address, operator.get(address).text
-
-
-def run(operator: Operator, content: bytes, name: str = "users.csv", **fields: Any) -> str:
-    """The page of the result of an import."""
-    _, page = checked(operator, content, name, **fields)
-    answer = operator.http.post(PATH, data=hidden(page))
-    assert answer.status_code == 303, answer.text
-    return str(operator.get(answer.headers["Location"]).text)
-
-
-def numbers(page: str) -> dict[str, int]:
-    """The numbers on a page."""
-    cells = re.findall(r"<tr><td>([^<]+)</td><td>([\d,]+)</td></tr>", page)
-    return {name.partition(",")[0]: int(number.replace(",", "")) for name, number in cells}
-
-
-def names(world: World) -> set[str]:
-    with world.active():
-        return set(User.objects.values_list("username", flat=True))
 
 
 def error(page: str, field: str) -> str:

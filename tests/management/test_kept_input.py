@@ -19,12 +19,12 @@ from interaction.connectors import services as connectors
 from interaction.connectors.forms import AnyConfigForm
 from management.site import idle_sessions
 from management.site.sessions import SessionStore
-from tests.management.test_two_step import set_up
 from tests.support import operators
 from tests.support.admin_pages import is_sign_in
 from tests.support.cards import CONNECTOR, EXPERIENCE, GOOGLE, USER, Card, card_of
 from tests.support.cast import PASSWORD, World
 from tests.support.operators import Operator, administrator, text_of
+from tests.support.two_step_page import set_up
 
 CREATE = "/admin/users/user/do/create/"
 NOT_SAVED = "Not saved yet"

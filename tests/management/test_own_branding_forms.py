@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from tests.management.test_pictures import data_url, png
 from tests.support.management import result_of
+from tests.support.pictures import data_url, png
 
 LOGO = "https://cdn.example.com/own.svg"
 FORMS = {

@@ -21,13 +21,13 @@ from interaction.connectors.errors import Reason
 from management.administrators import invitations
 from management.administrators.models import ProviderAccount
 from management.site import refusal_sentences
-from tests.management.test_console_language import data_of, unmarked
 from tests.management.test_entry_sentences import lock
-from tests.management.test_import_page import HASH, PATH, hidden
-from tests.management.test_two_step import key_on
 from tests.support import authenticator, pseudo_language
 from tests.support.cast import PASSWORD, World
+from tests.support.console_language import data_of, unmarked
+from tests.support.import_page import HASH, PATH, hidden
 from tests.support.operators import Operator, administrator, text_of
+from tests.support.two_step_page import key_on
 
 pytestmark = pytest.mark.skipif(not shutil.which("xgettext"), reason="needs gettext")
 

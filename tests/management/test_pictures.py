@@ -3,7 +3,6 @@
 import base64
 import re
 import struct
-import zlib
 
 import pytest
 
@@ -12,34 +11,16 @@ from identity.tenants import services as tenants
 from interaction.experience.models import StoredPicture
 from tests.support import cast, management
 from tests.support.management import refusal_of, result_of
+from tests.support.pictures import SVG, chunk, data_url, png
 
-SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8" viewBox="0 0 8 8">'
-    '<rect width="8" height="8" fill="#f06"></rect></svg>'
-)
 LOSSLESS = base64.b64decode("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
 LOSSY = base64.b64decode("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA")
 FORM = "/admin/experience/signinexperience/{}/do/look/"
 
 
-def chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def png(width=2, height=2, *extra):
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
-    pixels = chunk(b"IDAT", zlib.compress(b"\0\0\0" * 2))
-    return b"\x89PNG\r\n\x1a\n" + header + b"".join(extra) + pixels + chunk(b"IEND", b"")
-
-
 def webp(*chunks):
     body = b"WEBP" + b"".join(struct.pack("<4sI", kind, len(data)) + data for kind, data in chunks)
     return struct.pack("<4sI", b"RIFF", len(body)) + body
-
-
-def data_url(content, declared="image/png"):
-    content = content.encode() if isinstance(content, str) else content
-    return f"data:{declared};base64,{base64.b64encode(content).decode()}"
 
 
 def upload(admin, content, name="logo_url"):

@@ -23,9 +23,9 @@ from interaction.experience import services as experience
 from interaction.pages import connector_sign_ins
 from oidc.applications import services
 from oidc.settings import services as oidc_settings
-from tests.management.test_console_language import data_of, unmarked
 from tests.support import pseudo_language
 from tests.support.cast import World
+from tests.support.console_language import data_of, unmarked
 from tests.support.operators import Operator, administrator, text_of
 
 pytestmark = pytest.mark.skipif(not shutil.which("xgettext"), reason="needs gettext")

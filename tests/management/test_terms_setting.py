@@ -6,7 +6,7 @@ import pytest
 
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
-from tests.management.test_admin_editors import do
+from tests.support.admin_operations import do
 from tests.support.management import refusal_of, result_of
 
 TERMS, PRIVACY = "https://acme.example/terms", "https://acme.example/privacy"

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
-from tests.management.test_admin_editors import do, said
+from tests.support.admin_operations import do, said
 
 
 def at(acme):

@@ -8,12 +8,12 @@ import pytest
 from audit.models import Entry
 from identity.organizations.models import Organization
 from identity.users.models import User
-from tests.management.test_user_profile import PROFILE
-from tests.oidc.test_role_claims import give_roles, join, told
 from tests.support import management, third_parties
 from tests.support.cast import RelyingParty
 from tests.support.independent import claims_of
 from tests.support.management import refusal_of, result_of
+from tests.support.profiles import PROFILE
+from tests.support.role_claims import give_roles, join, told
 
 API = "https://orders.example"
 EVERYWHERE = ["id_token", "userinfo", "access_token"]

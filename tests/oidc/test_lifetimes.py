@@ -7,7 +7,6 @@ import jwt
 import pytest
 from django.conf import settings
 from django.db import connection
-from django.db.models import F
 from django.utils import timezone
 
 from identity.sessions.models import Session
@@ -25,6 +24,7 @@ from tests.support.authorize import (
     sent_back,
 )
 from tests.support.cast import signed_in
+from tests.support.lifetimes import is_invalid_grant, let_pass, set_tenant
 from tests.support.management import refusal_of, result_of
 from tests.support.threads import at_once, rounds
 
@@ -37,27 +37,13 @@ def admin(acme):
     return management.superuser(acme)
 
 
-def set_tenant(admin, **lifetimes):
-    result_of(admin.patch("/oidc-settings", **lifetimes))
-
-
 def set_application(admin, client, **lifetimes):
     return admin.patch(f"/applications/{client.application.pk}", oidc_client_metadata=lifetimes)
-
-
-def let_pass(world, model, seconds, *columns):
-    """Move times of all rows of a tenant into the past."""
-    with world.active():
-        model.objects.update(**{name: F(name) - timedelta(seconds=seconds) for name in columns})
 
 
 def cookie_of(answer):
     [cookie] = [text for text in answer.headers.get_list("Set-Cookie") if "gatehouse-session" in text]
     return cookie
-
-
-def is_invalid_grant(answer):
-    return (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
 
 
 class TestSessions:

@@ -8,10 +8,10 @@ from identity.resources.models import Resource, Scope
 from identity.roles.models import Role, RoleScope, UserRole
 from identity.users.models import User
 from oidc.grants.models import Consent
-from tests.management.test_user_profile import PROFILE
 from tests.support import third_parties
 from tests.support.cast import query_of
 from tests.support.independent import claims_of
+from tests.support.profiles import PROFILE
 
 TEXTS = {name: value for name, value in PROFILE.items() if name != "address"}
 

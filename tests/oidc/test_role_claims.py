@@ -4,34 +4,17 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from identity.organizations.models import MemberRole, Membership, Organization, OrganizationRole
+from identity.organizations.models import Membership, Organization
 from identity.resources.models import Resource
 from identity.roles.models import Role, UserRole
 from oidc.provider import affiliations
 from oidc.settings import services as settings
 from tests.support import third_parties
 from tests.support.independent import claims_of
+from tests.support.role_claims import give_roles, join, told
 
 API = "https://orders.example"
 WANTED = '{"id_token": {"roles": null}, "userinfo": {"groups": null}}'
-
-
-def give_roles(world, user, *names):
-    with world.active():
-        for name in names:
-            role, _ = Role.objects.get_or_create(name=name, defaults={"type": Role.Type.USER})
-            UserRole.objects.create(user=user, role=role)
-
-
-def join(world, user, name, *roles, metadata=None):
-    """Return the id of a new organization of the user."""
-    with world.active():
-        organization = Organization.objects.create(name=name, metadata=metadata or {})
-        membership = Membership.objects.create(organization=organization, user=user)
-        for each in roles:
-            role, _ = OrganizationRole.objects.get_or_create(name=each)
-            MemberRole.objects.create(membership=membership, role=role)
-    return str(organization.pk)
 
 
 @pytest.fixture
@@ -45,14 +28,6 @@ def ada(acme):
 def globex(acme, ada):
     join(acme, ada, "Initech", "Auditor")
     return join(acme, ada, "Globex", "Owner", "Buyer")
-
-
-def told(client, user, **asked):
-    """Return the claims of the ID token, of userinfo and of the access token."""
-    tokens = client.tokens_for(user, **asked)
-    answer = client.userinfo(tokens["access_token"])
-    assert answer.status_code == 200, answer.text
-    return claims_of(tokens["id_token"]), answer.json(), claims_of(tokens["access_token"])
 
 
 @pytest.mark.parametrize("name", ["roles", "groups"])

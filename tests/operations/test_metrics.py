@@ -8,12 +8,9 @@ import httpx
 import orjson
 import pytest
 from django.conf import settings
-from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support import factors, second
-
-TOKEN = secrets.token_urlsafe(32)
-SIGN_IN = "/api/interaction/sign-in"
+from tests.support.metrics import SIGN_IN, TOKEN, exposition, figure
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +18,6 @@ def measured(address: str) -> Iterator[str]:
     """A server of two workers that measures and logs."""
     with second.running(METRICS_TOKEN=TOKEN, LOG_REQUESTS="true", WEB_CONCURRENCY="2") as address_:
         yield address_
-
-
-def exposition(address: str, token: str = TOKEN) -> httpx.Response:
-    return httpx.get(f"{address}/metrics", headers={b"Authorization": f"Bearer {token}".encode()})
-
-
-def figure(address: str, name: str, **labels: str) -> float:
-    """The value of a series, in all workers together; 0 when there is none."""
-    families = text_string_to_metric_families(exposition(address).text)
-    samples = (sample for family in families for sample in family.samples)
-    return sum(s.value for s in samples if s.name == name and labels.items() <= s.labels.items())
 
 
 class TestMetrics:

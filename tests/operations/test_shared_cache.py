@@ -14,9 +14,9 @@ from django.conf import settings
 from redis import Redis
 
 from identity.limits.models import Counter
-from tests.operations.test_metrics import SIGN_IN, TOKEN, figure
 from tests.support import redis_server, second
 from tests.support.cast import PASSWORD, World
+from tests.support.metrics import SIGN_IN, TOKEN, figure
 from tests.support.operators import Operator, administrator
 from tests.support.redis_server import RedisServer
 from tests.support.threads import at_once

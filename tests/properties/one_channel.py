@@ -19,12 +19,12 @@ from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
 from interaction.social.models import SocialIdentity
-from tests.security.test_ownership_property import Mailboxes
 from tests.support import account, codes, factors, social
 from tests.support.cast import PASSWORD, Browser, query_of
 from tests.support.factors import App
 from tests.support.forms import forms
 from tests.support.in_process import InProcessWorld
+from tests.support.mailboxes import Mailboxes
 from tests.support.openid import OpenIDProvider
 
 THEIRS: Final = "a th1ef's own password"

@@ -17,9 +17,9 @@ from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import people, sign_ins
 from interaction.verification import outgoing, resets
 from tests.properties.one_channel import Here, OneChannel
-from tests.security.test_ownership_property import Mailboxes
 from tests.support import account, factors, social
 from tests.support.in_process import InProcessWorld
+from tests.support.mailboxes import Mailboxes
 from tests.support.openid import OpenIDProvider
 from tests.support.properties import run_machine
 

@@ -12,7 +12,7 @@ from oidc.grants.models import RefreshFamily
 from tests.support.cast import PASSWORD, query_of
 from tests.support.forgery import encode, unsigned
 from tests.support.independent import bearer, claims_of, header_of, key_set
-from tests.test_query_budgets import Inside, cost, refreshed
+from tests.support.statement_costs import Inside, cost, refreshed
 
 INTERACTION = (
     *("sign-in", "register", "verification-code", "verify-code"),

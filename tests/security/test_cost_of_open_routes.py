@@ -18,8 +18,8 @@ from rest_framework.serializers import BooleanField, CharField, ChoiceField, Dic
 
 from tests.support import second, server
 from tests.support.cast import World
+from tests.support.endpoints import Endpoint, methods, routes, written_endpoints
 from tests.support.processor import seconds_of_workers
-from tests.test_house import Endpoint, methods, routes, written_endpoints
 
 pytestmark = pytest.mark.skipif(
     "GATEHOUSE_THOROUGH" not in os.environ, reason="a part of the thorough run (GATEHOUSE_THOROUGH=1)"

@@ -4,7 +4,7 @@ from django.conf import settings
 
 from config.route_limits.page import RULES, page
 from config.route_limits.routes import ROUTES
-from tests.test_house import written_endpoints
+from tests.support.endpoints import written_endpoints
 
 
 def test_the_table_has_every_route_that_needs_no_management_token():

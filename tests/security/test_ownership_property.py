@@ -25,7 +25,6 @@ from identity.users import ownership, passwords
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
-from interaction.connectors.messages import Message
 from interaction.connectors.models import Connector
 from interaction.connectors.providers.base import Profile
 from interaction.social import services as identities
@@ -36,26 +35,13 @@ from tests.support import codes
 from tests.support.cast import Browser, RelyingParty, query_of
 from tests.support.forms import form
 from tests.support.in_process import InProcessWorld
+from tests.support.mailboxes import Mailboxes
 from tests.support.properties import run_machine
 
 OWNERS: Final = "Owner5password"
 ATTACKERS: Final = "Attack3rpass!"
 MINE: Final = st.sampled_from([Kind.EMAIL, Kind.PHONE])
 SOME: Final = st.integers(0, 3)
-
-
-class Mailboxes:
-    """What was sent, in place of messages that wait for a sender."""
-
-    def __init__(self) -> None:
-        self.sent: list[Message] = []
-
-    def post(self, message: Message, *, silent: bool = False) -> None:
-        if not silent:
-            self.sent.append(message)
-
-    def newest(self, to: str) -> str:
-        return next((one.code for one in reversed(self.sent) if one.to == to and one.code), "")
 
 
 class Ownership(RuleBasedStateMachine):

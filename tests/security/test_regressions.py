@@ -16,7 +16,7 @@ from identity.users.models import User
 from management.seeding import demo
 from oidc.applications import services as applications
 from tests.support.cast import PASSWORD
-from tests.test_query_budgets import Inside
+from tests.support.statement_costs import Inside
 
 
 class TestSignOut:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.urls import get_resolver
 
 from management.api.permissions import IsSuperuser
-from tests.test_house import methods, routes
+from tests.support.endpoints import methods, routes
 
 _API: Final = "/api/v1"
 _WRITES: Final = ("POST", "PUT", "PATCH")

@@ -21,9 +21,9 @@ from prometheus_client import REGISTRY
 from config.server import early_refusals
 from config.server.wsgi_responses import Whole, call
 from identity.users import passwords
-from tests.config.server.test_load_shedding import HASHING, as_form, as_json
 from tests.support import second
 from tests.support.cast import PASSWORD
+from tests.support.hashing_routes import HASHING, as_form, as_json
 from tests.support.threads import at_once
 
 HALF_A_BODY = (

@@ -14,35 +14,14 @@ from config import errors
 from config.server import load_shedding
 from identity.http.error_page import error_page
 from identity.users import passwords
-from tests.config.test_errors import Shape, find_shape
 from tests.support.cast import PASSWORD
+from tests.support.error_shapes import Shape, find_shape
+from tests.support.hashing_routes import HASHING, as_form, as_json
 
 WORDS = ("Many people are signing in right now", "Wait a few seconds and try again.")
 IN_GERMAN = "Gerade melden sich viele Menschen an"
 
 
-def as_json(**fields):
-    return {"json": fields}
-
-
-def as_form(**fields):
-    return {"data": fields}
-
-
-HASHING = {
-    "/api/interaction/sign-in": as_json(identifier="nobody", password=PASSWORD),
-    "/api/interaction/register": as_json(username="somebody", password=PASSWORD),
-    "/api/interaction/passkey/verify": as_json(ceremony="confirm", credential={}, password=PASSWORD),
-    "/api/my-account/confirm": as_json(password=PASSWORD),
-    "/api/interaction/forgot-password": as_json(identifier="a@x.example", new_password=PASSWORD),
-    "/api/admin/sign-in": as_json(username="nobody", password=PASSWORD),
-    "/sign-in": as_form(identifier="nobody", password=PASSWORD),
-    "/register": as_form(username="somebody", password=PASSWORD),
-    "/forgot-password": as_form(new_password=PASSWORD),
-    "/admin/login/": as_form(username="nobody", password=PASSWORD),
-    "/admin/invitation/": as_form(username="somebody", password=PASSWORD),
-    "/admin/recover/new/": as_form(password=PASSWORD),
-}
 # They need the link of a message first.
 OF_LINKS = {"/admin/invitation/", "/admin/recover/new/"}
 OF_PEOPLE = [path for path in HASHING if not path.startswith(("/api/", "/admin/"))]

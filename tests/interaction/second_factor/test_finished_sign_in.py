@@ -16,7 +16,7 @@ from tests.support.factors import (
     is_signed_in,
     switch_on,
 )
-from tests.test_query_budgets import Inside
+from tests.support.statement_costs import Inside
 
 
 class TestTheSession:

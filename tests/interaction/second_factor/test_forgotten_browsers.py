@@ -10,20 +10,20 @@ from identity.factors.models import KnownBrowser
 from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
-from tests.interaction.second_factor.test_remembered_browsers import (
-    MINE,
-    is_asked,
-    known,
-    remembering,
-    trust,
-    with_cookie,
-)
 from tests.support.factors import (
     TOTP,
     enrol,
     half,
     has_session,
     switch_on,
+)
+from tests.support.remembered_browsers import (
+    MINE,
+    is_asked,
+    known,
+    remembering,
+    trust,
+    with_cookie,
 )
 
 

@@ -26,7 +26,7 @@ from tests.support.factors import (
     pending,
     switch_on,
 )
-from tests.test_query_budgets import Inside
+from tests.support.statement_costs import Inside
 
 
 class TestThePower:

@@ -7,17 +7,6 @@ from django.utils import timezone
 
 from identity.factors.challenges import Ceremony
 from identity.sessions.models import Session
-from tests.interaction.second_factor.test_own_factors import (
-    CONFIRM,
-    FACTORS,
-    NOBODY,
-    SETTINGS,
-    add_authenticator,
-    listed,
-    remove,
-    rename,
-    send,
-)
 from tests.support import codes, passkeys
 from tests.support.account import age_sign_in, change
 from tests.support.cast import PASSWORD
@@ -29,6 +18,17 @@ from tests.support.factors import (
     signed_in,
 )
 from tests.support.management import refusal_of, result_of
+from tests.support.own_factors import (
+    CONFIRM,
+    FACTORS,
+    NOBODY,
+    SETTINGS,
+    add_authenticator,
+    listed,
+    remove,
+    rename,
+    send,
+)
 
 
 def age(world, by=timedelta(minutes=6)):

@@ -1,7 +1,5 @@
 """The signed-in user's second factors over the account API, for a company's own account pages."""
 
-from uuid import uuid4
-
 import pytest
 
 from identity.factors.models import Authenticator, Passkey
@@ -12,7 +10,6 @@ from tests.support.account import change, entries
 from tests.support.cast import PASSWORD
 from tests.support.factors import (
     SET_UP,
-    App,
     enrol,
     half,
     has_session,
@@ -20,38 +17,18 @@ from tests.support.factors import (
     switch_on,
 )
 from tests.support.management import refusal_of, result_of
-
-FACTORS = "/api/my-account/mfa-verifications"
-SETTINGS = "/api/my-account/mfa-settings"
-CONFIRM = "/api/my-account/confirm"
-NOBODY = str(uuid4())
-
-
-def send(browser, method, path, body=None, **headers):
-    return browser.http.request(method, f"{browser.world.address}{path}", json=body, headers=headers)
-
-
-def rename(browser, factor_id, name, **headers):
-    return send(browser, "PATCH", f"{FACTORS}/{factor_id}", {"name": name}, **headers)
-
-
-def remove(browser, factor_id, **headers):
-    return send(browser, "DELETE", f"{FACTORS}/{factor_id}", **headers)
-
-
-def listed(browser):
-    return result_of(browser.get(FACTORS))
-
-
-def begin(browser):
-    offer = result_of(browser.post(SET_UP, json={}))
-    return App(offer["secret"]), offer["enrolment"]
-
-
-def add_authenticator(browser, name="Phone"):
-    app, enrolment = begin(browser)
-    body = {"type": "Totp", "enrolment": enrolment, "code": app.code(), "name": name}
-    return app, result_of(browser.post(FACTORS, json=body))
+from tests.support.own_factors import (
+    CONFIRM,
+    FACTORS,
+    NOBODY,
+    SETTINGS,
+    add_authenticator,
+    begin,
+    listed,
+    remove,
+    rename,
+    send,
+)
 
 
 def add_passkey(browser, device, ceremony="set_up", name="Laptop"):

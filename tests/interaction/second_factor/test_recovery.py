@@ -24,27 +24,14 @@ from tests.support.factors import (
     switch_on,
 )
 from tests.support.forms import forms
-from tests.support.management import refusal_of, result_of
-
-RECOVER = "/api/interaction/mfa/recovery-code"
+from tests.support.management import refusal_of
+from tests.support.recovery_codes import issue, recover
 
 
 @pytest.fixture
 def user(acme):
     switch_on(acme)
     return acme.user()
-
-
-def issue(admin, user, **fields):
-    answer = admin.post(f"/users/{user.pk}/recovery-codes", **fields)
-    result = result_of(answer)
-    assert result.keys() == {"code", "expires_at"}
-    assert answer.headers["Cache-Control"] == "no-store"
-    return result["code"]
-
-
-def recover(browser, code):
-    return browser.post(RECOVER, json={"code": code})
 
 
 class TestUse:

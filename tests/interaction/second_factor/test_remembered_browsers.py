@@ -16,7 +16,6 @@ from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
 from identity.users import credentials
 from identity.users.models import User
-from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import circumstances, starting
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
@@ -35,14 +34,16 @@ from tests.support.factors import (
 )
 from tests.support.forms import forms
 from tests.support.management import result_of
-from tests.test_query_budgets import Inside
-
-MINE = "/api/my-account/trusted-devices"
-
-
-def trust(world, *, days=30, is_on=True):
-    with world.active():
-        experience.change({"trusted_device_policy": {"enabled": is_on, "duration_days": days}})
+from tests.support.remembered_browsers import (
+    MINE,
+    is_asked,
+    known,
+    remembering,
+    signed_out,
+    trust,
+    with_cookie,
+)
+from tests.support.statement_costs import Inside
 
 
 @pytest.fixture
@@ -50,37 +51,6 @@ def app(acme, app):
     """The authenticator of the user, in a tenant in which browsers can be remembered."""
     trust(acme)
     return app
-
-
-def remembering(world, user, app):
-    """A browser in which the user asked not to be asked again, and is signed in with both factors."""
-    browser = world.browser()
-    assert half(browser, user)["next"]["may_remember"] is True
-    answer = browser.post(TOTP, json={"code": app.code(), "remember": True})
-    assert has_session(answer), answer.text
-    return browser
-
-
-def signed_out(browser):
-    """The same browser, of which only the cookie of known users is left."""
-    return with_cookie(browser.world.browser(), known(browser))
-
-
-def is_asked(browser, user):
-    """Sign in again, and return whether the second factor is asked for."""
-    answer = browser.sign_in(user)
-    assert answer.status_code == 200, answer.text
-    return not has_session(answer)
-
-
-def known(browser):
-    """The cookie of a browser, by its name."""
-    return next(item for item in browser.http.cookies.jar if "gatehouse-known" in item.name)
-
-
-def with_cookie(browser, cookie, name=""):
-    browser.http.cookies.set(name or cookie.name, cookie.value)
-    return browser
 
 
 class TestRemembering:

@@ -16,13 +16,13 @@ from identity.users.identifiers import Kind
 from identity.users.models import FormerEmail, User
 from interaction.experience import services as experience
 from interaction.verification import outgoing
-from tests.interaction.second_factor.test_recovery import issue, recover
-from tests.interaction.second_factor.test_remembered_browsers import is_asked, signed_out, trust
-from tests.interaction.test_notices import waits_for_nothing
 from tests.support import audit_log, management, second
 from tests.support.cast import PASSWORD, World
 from tests.support.codes import REGISTER, messages_to, new_email, new_phone, proven
 from tests.support.factors import TOTP, enrol, half, has_session, switch_on
+from tests.support.outgoing_messages import waits_for_nothing
+from tests.support.recovery_codes import issue, recover
+from tests.support.remembered_browsers import is_asked, signed_out, trust
 
 OFF = {
     "new_browser": False,

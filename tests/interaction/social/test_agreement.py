@@ -11,7 +11,6 @@ from identity.users.models import User
 from interaction.connectors.models import Connector
 from interaction.social.models import SocialAttempt
 from oidc.settings import services as oidc_settings
-from tests.interaction.test_terms import MUST, PRIVACY, TERMS, ask
 from tests.support.cast import query_of
 from tests.support.forms import form
 from tests.support.social import allow, away, back, came, connect, is_in, with_proven_email
@@ -25,6 +24,7 @@ from tests.support.social_pages import (
     find_refusal,
     only_user,
 )
+from tests.support.terms import MUST, PRIVACY, TERMS, ask
 from tests.support.threads import at_once
 
 pytestmark = pytest.mark.usefixtures("development")

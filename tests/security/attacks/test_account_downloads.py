@@ -7,11 +7,11 @@ import pytest
 
 from audit import log
 from audit.events import Event
-from tests.security.attacks.test_ownership import VICTIMS, came_by_code, recovered, registered, stored
 from tests.support import codes, management
 from tests.support.account import enter, send
 from tests.support.cast import PASSWORD, Browser, World, signed_in
 from tests.support.management import result_of
+from tests.support.ownership import VICTIMS, came_by_code, recovered, registered, stored
 
 OTHERS_BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 

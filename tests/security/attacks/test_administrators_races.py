@@ -8,12 +8,12 @@ from django.db import connection
 from management.administrators import invitations
 from management.administrators import services as administrators
 from management.administrators.models import Administrator, Invitation, ProviderAccount
-from tests.management.test_two_step import set_up
-from tests.security.attacks.test_console_demotion import caller, is_ended, sent_meanwhile
 from tests.support import operators
 from tests.support.cast import PASSWORD
+from tests.support.demotion import caller, is_ended, sent_meanwhile
 from tests.support.operators import administrator, text_of
 from tests.support.threads import at_once
+from tests.support.two_step_page import set_up
 
 pytestmark = pytest.mark.usefixtures("default_tenant")
 PROOF = {"current_password": PASSWORD}

@@ -26,7 +26,6 @@ from management.administrators.models import Administrator
 from management.doctor import administrators as doctor
 from management.site import idle_sessions
 from management.site.sessions import SessionStore
-from tests.management.test_two_step import set_up
 from tests.support import cast, management, operators
 from tests.support.admin_pages import first_of, furnish
 from tests.support.cast import PASSWORD
@@ -34,6 +33,7 @@ from tests.support.management import connection, refusal_of, result_of
 from tests.support.management_routes import all_routes
 from tests.support.operators import Operator, address_of, administrator, pages
 from tests.support.surface import Estate
+from tests.support.two_step_page import set_up
 
 PATH = "/admin/password/"
 

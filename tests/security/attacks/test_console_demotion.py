@@ -3,18 +3,14 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 
-from identity.core import tenancy
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
-from tests.management.test_acr_of_apis import is_blocking
-from tests.support import management
-from tests.support.administrator_tokens import sign_in
-from tests.support.cast import PASSWORD, default_world
+from tests.support.cast import PASSWORD
+from tests.support.demotion import caller, is_ended, sent_meanwhile
 from tests.support.management import refusal_of, result_of
 from tests.support.operators import administrator
-from tests.support.threads import wait_until
 
 ALL = {"is_superuser": True, "role": "administrator"}
 TAKEN = [{"is_superuser": False}, {"role": "auditor"}]
@@ -22,26 +18,6 @@ TAKEN = [{"is_superuser": False}, {"role": "auditor"}]
 pytestmark = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
 )
-
-
-def caller(who):
-    token = sign_in(username=who.username, password=PASSWORD).json()["result"]["access_token"]
-    return management.Caller(default_world(), token)
-
-
-def sent_meanwhile(change, request):
-    """Send a request while a change is not committed, and return the response."""
-    with ThreadPoolExecutor(1) as threads, tenancy.using(tenancy.DEFAULT):
-        with transaction.atomic():
-            change()
-            sent = threads.submit(request)
-            assert wait_until(lambda: sent.done() or is_blocking())
-        return sent.result()
-
-
-def is_ended(answer):
-    assert answer.status_code == 403, answer.text
-    assert answer.json()["message"] == "your session has ended meanwhile: sign in again"
 
 
 def rights_of(who):

@@ -4,12 +4,12 @@ import pytest
 from django.core.management import call_command
 
 from management.administrators.models import Administrator
-from tests.management.test_two_step import again, is_in, set_up
 from tests.support import management, operators
 from tests.support.administrator_tokens import is_unknown, me, sign_in
 from tests.support.cast import PASSWORD, default_world
 from tests.support.management import result_of
 from tests.support.operators import administrator
+from tests.support.two_step_page import again, is_in, set_up
 
 
 def new_token(who):

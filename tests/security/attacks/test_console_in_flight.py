@@ -10,10 +10,10 @@ from identity.core import tenancy
 from identity.factors import totp
 from management.administrators import recovery, second_step, sign_in
 from management.administrators.models import Administrator, RecoveryCode
-from tests.management.test_two_step import key_on
 from tests.support import authenticator, management
 from tests.support.cast import PASSWORD
 from tests.support.operators import Operator, administrator, text_of
+from tests.support.two_step_page import key_on
 
 OWNERS, THIEFS = "the owner's new password", "the thief's new password"
 

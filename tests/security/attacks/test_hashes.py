@@ -13,9 +13,9 @@ from identity.core.errors import Invalid
 from identity.users import dummy_hashes, hash_formats, imported_hashes, passwords
 from identity.users.dummy_hashes import Format
 from identity.users.models import User
-from tests.identity.test_imported_hashes import FOREIGN
 from tests.support import second
 from tests.support.cast import PASSWORD, World
+from tests.support.foreign_hashes import FOREIGN
 from tests.support.management import refusal_of, superuser
 from tests.support.threads import THOROUGH
 

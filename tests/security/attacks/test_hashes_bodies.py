@@ -14,8 +14,8 @@ from config.server.body_limits import WITHOUT_TOKEN
 from management.api.parsers import StrictJSONParser
 from tests.support import chunked
 from tests.support.cast import PASSWORD, default_world
+from tests.support.endpoints import written_endpoints
 from tests.support.management import refusal_of, superuser
-from tests.test_house import written_endpoints
 
 JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

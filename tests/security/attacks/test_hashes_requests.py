@@ -15,8 +15,8 @@ from rest_framework.serializers import CharField
 
 from tests.support import second, wire
 from tests.support.cast import default_world
+from tests.support.endpoints import methods, routes, written_endpoints
 from tests.support.management import refusal_of, superuser
-from tests.test_house import methods, routes, written_endpoints
 
 NOBODY = {"username": "x", "password": "y"}
 GETS = sorted(

@@ -15,11 +15,10 @@ from identity.organizations.models import Membership
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
-from tests.management import test_import_page
-from tests.security.attacks.test_members_of_others import Enroller
-from tests.support import codes, management, operators
+from tests.support import codes, import_page, management, operators
 from tests.support.cast import PASSWORD, World, hash_of_the_password
 from tests.support.codes import new_email, new_phone
+from tests.support.enrollers import Enroller
 from tests.support.imports import run, sign_in
 from tests.support.management import Caller, result_of
 
@@ -148,7 +147,7 @@ class TestTheOwnerComes:
         mail = new_email()
         text = table({"id": "1", "username": "mallory", "email": mail, "email_verified": "false"})
 
-        test_import_page.run(operators.at(acme), text.encode())
+        import_page.run(operators.at(acme), text.encode())
 
         assert not user(acme, email=mail).has_proven(Kind.EMAIL)
 

@@ -10,9 +10,9 @@ from audit.models import Entry
 from identity.users.models import User
 from management.administrators import support_rights
 from management.administrators.models import Administrator
-from tests.security.attacks.test_console_tenants import changed_since, everything
 from tests.support import cast, codes, management, operators, surface
 from tests.support.admin_pages import first_of, furnish
+from tests.support.all_rows import changed_since, everything
 from tests.support.cast import PASSWORD
 from tests.support.management import refusal_of, result_of
 from tests.support.management_routes import all_routes

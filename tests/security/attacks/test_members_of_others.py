@@ -1,15 +1,13 @@
 """An application with the members API of one organization, which wants the people of others."""
 
-from typing import Any
-
-import httpx
 import pytest
 
 from identity.users.models import User
 from tests.support import codes, management
 from tests.support.cast import World
 from tests.support.codes import new_email, new_phone
-from tests.support.management import Caller, result_of
+from tests.support.enrollers import Enroller
+from tests.support.management import result_of
 from tests.support.threads import at_once, rounds
 
 LIMIT = 60
@@ -18,22 +16,6 @@ LIMIT = 60
 @pytest.fixture
 def acme(acme: World) -> World:
     return codes.reachable(acme)
-
-
-class Enroller:
-    """An organization's application with the members API."""
-
-    def __init__(self, world: World, name: str) -> None:
-        self.organization: str = management.superuser(world).created("/organizations", name=name)["id"]
-        self.caller: Caller = management.member_manager(world, self.organization)
-        self.path = f"/m2m/organizations/{self.organization}/members"
-
-    def post(self, **fields: str) -> httpx.Response:
-        return self.caller.post(self.path, **fields)
-
-    def members(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = result_of(self.caller.get(self.path, page_size=100))["result"]
-        return found
 
 
 def came_by_code(world: World, address: str) -> None:

@@ -2,17 +2,13 @@
 
 import pytest
 
-from identity.users.models import User
 from interaction.verification.models import VerificationCode
 from tests.support import codes, management
 from tests.support.cast import Browser, World, query_of
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import form
 from tests.support.management import result_of
-
-ATTACKERS = "Attack3rpass!"
-VICTIMS = "Vict1mpassword"
-SIGN_IN = "/api/interaction/sign-in"
+from tests.support.ownership import ATTACKERS, VICTIMS, came_by_code, passes, recovered, registered, stored
 
 
 @pytest.fixture
@@ -28,38 +24,6 @@ def mail() -> str:
 @pytest.fixture
 def phone() -> str:
     return new_phone()
-
-
-def registered(world: World, **fields: str) -> Browser:
-    """Register without proving anything, and stay signed in."""
-    browser = world.browser()
-    answer = browser.post(codes.REGISTER, json={"username": "mallory", "password": ATTACKERS} | fields)
-    assert answer.status_code == 200, answer.text
-    return browser
-
-
-def recovered(world: World, mail: str) -> Browser:
-    """Choose a new password with a code, and sign in with it."""
-    browser = world.browser()
-    codes.proven(browser, mail, "forgot_password")
-    answer = browser.post(codes.RESET, json={"identifier": mail, "new_password": VICTIMS})
-    assert answer.status_code == 200, answer.text
-    assert passes(browser, mail, VICTIMS)
-    return browser
-
-
-def came_by_code(world: World, identifier: str, *, number: int = 1) -> Browser:
-    browser = world.browser()
-    code = codes.sent(browser, identifier, number=number)
-    answer = codes.enter(browser, identifier, code)
-    assert answer.status_code == 200, answer.text
-    return browser
-
-
-def passes(browser: Browser, identifier: str, password: str) -> bool:
-    answer = browser.post(SIGN_IN, json={"identifier": identifier, "password": password})
-    assert answer.status_code in {200, 401}, answer.text
-    return answer.status_code == 200
 
 
 def is_unknown(world: World, identifier: str, purpose: str = "sign_in") -> bool:
@@ -83,11 +47,6 @@ def proven_registration(world: World, mail: str, **fields: str) -> Browser:
 
 def is_in(browser: Browser) -> bool:
     return browser.get("/account").status_code == 200
-
-
-def stored(world: World, **of: str) -> User:
-    with world.active():
-        return User.objects.get(**of)
 
 
 class TestAnotherIdentifier:

@@ -21,12 +21,12 @@ from django.db import connection
 
 from identity.core import tenancy
 from identity.encryption import columns, keyring
-from tests.management.test_two_step import PAGE, again, codes_on, key_on
 from tests.support import authenticator, cast, codes, management, operators, social, third_parties
 from tests.support.cast import query_of
 from tests.support.forms import form
 from tests.support.management import result_of
 from tests.support.operators import text_of
+from tests.support.two_step_page import PAGE, again, codes_on, key_on
 
 Row = tuple[str, dict[str, str]]  # of a table: its columns as text
 

@@ -7,7 +7,6 @@ import pytest
 
 from identity.sessions.models import Session
 from oidc.grants.models import RefreshFamily
-from tests.oidc.test_lifetimes import is_invalid_grant, let_pass, set_tenant
 from tests.support import management, second
 from tests.support.authorize import (
     WITH_CODE,
@@ -15,6 +14,7 @@ from tests.support.authorize import (
 )
 from tests.support.cast import World
 from tests.support.factors import is_signed_in
+from tests.support.lifetimes import is_invalid_grant, let_pass, set_tenant
 
 HOME = "https://rp.example/bye"
 SIGNED_IN = ("updated_at", "auth_time", "created_at")

@@ -3,12 +3,12 @@
 import pytest
 
 from identity.users.models import User
-from tests.interaction.test_terms import ask
 from tests.support import codes, factors, social
 from tests.support.factors import NEXT, TOTP
 from tests.support.forms import form
 from tests.support.social import connect, is_in
 from tests.support.social_pages import ADA, EXPIRED, Refusal, find_refusal
+from tests.support.terms import ask
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """AV01 b: an account elsewhere that is linked before the owner of the address arrives."""
 
 from identity.users.models import User
-from tests.security.attacks.social.test_social_linking import begin_link
 from tests.support import codes, social
 from tests.support.cast import Browser, World
+from tests.support.social_linking import begin_link
 
 ATTACKERS = "Attack3rpass!"
 

@@ -8,10 +8,10 @@ import pytest
 from identity.users.models import User
 from interaction.social.models import SocialIdentity
 from tests.support import codes, social
-from tests.support.cast import Browser
 from tests.support.forms import form
 from tests.support.openid import OpenIDProvider
 from tests.support.providers import Answer, Asked, answer
+from tests.support.social_linking import begin_link
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,6 @@ class LateProvider:
         self.asked.set()
         assert self.go.wait(20)
         return self._answer(asked)
-
-
-def begin_link(browser: Browser, provider: OpenIDProvider) -> dict[str, str]:
-    """Go to the provider from the account page and sign in there; return what one comes back with."""
-    page = browser.get("/account/linked")
-    gone = browser.post("/account/linked", data=form(page).fields | {"link": "oidc"})
-    return provider.approve(social.note_redirect_uri(gone.headers["Location"]), sub="attacker")
 
 
 @pytest.mark.parametrize("interruption", ["recovery", "sign-out everywhere"])

@@ -1,0 +1,17 @@
+"""Submit an operation of the console, and read the text of the response."""
+
+import html
+import re
+
+from django.urls import reverse
+
+
+def do(operator, model, name, row=None, /, **typed):
+    meta = model._meta
+    base = f"admin:{meta.app_label}_{meta.model_name}_operate"
+    path = reverse(f"{base}_all", args=[name]) if row is None else reverse(base, args=[row.pk, name])
+    return operator.submit(path, **typed)
+
+
+def said(answer):
+    return html.unescape(re.sub(r"<[^>]+>", " ", answer.text))
