@@ -135,7 +135,8 @@ class Attempt:
         self.typed = typed
         self.user_id: UUID | str | None = None
         self.application_id: UUID | str | None = None
-        self.is_recorded = False
+        # Whether the entry is written, or a later request writes it.
+        self.is_settled = False
 
     def set_identifier_known(self, is_known: bool) -> None:  # noqa: FBT001 - what the name says
         """Set whether the typed identifier is a user's. Only then does the entry store it as text."""
@@ -155,12 +156,12 @@ class Attempt:
 
     def postpone(self) -> None:
         """Write no entry: a later request finishes the operation, and writes it."""
-        self.is_recorded = True
+        self.is_settled = True
 
     def _write(self, chain: Chain | None, **outcome: object) -> None:
         with chains.joined(chain) as writes:
             write(self._entry(**outcome), writes)
-            writes.then(lambda: setattr(self, "is_recorded", True))
+            writes.then(lambda: setattr(self, "is_settled", True))
 
     def _entry(self, **outcome: object) -> Entry:
         typed = self.typed
@@ -195,5 +196,5 @@ def attempt(event: Event, typed: TypedIdentifier | None = None, /, **facts: obje
         attempt.facts |= getattr(error, "audit_facts", {})
         attempt.record_failure(str(getattr(error, "reason", "server_error")))
         raise
-    if not attempt.is_recorded:
+    if not attempt.is_settled:
         attempt.record_success()
