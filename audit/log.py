@@ -20,27 +20,17 @@ INSERT: Final = Insert(Entry)
 
 def record(
     event: Event,
+    chain: Chain | None = None,
+    /,
     *,
     user_id: UUID | str | None = None,
     application_id: UUID | str | None = None,
     **facts: object,
 ) -> None:
-    """Write an entry in the transaction of the change that it records.
+    """Write an entry in the transaction or the chain of the change that it records.
 
     Facts are JSON values and must not be secrets. Strings are cut to 256 characters.
     """
-    write(new_entry(event, user_id=user_id, application_id=application_id, **facts))
-
-
-def record_in(
-    chain: Chain,
-    event: Event,
-    *,
-    user_id: UUID | str | None = None,
-    application_id: UUID | str | None = None,
-    **facts: object,
-) -> None:
-    """Write an entry as ``record`` does, with the other writes of a chain."""
     write(new_entry(event, user_id=user_id, application_id=application_id, **facts), chain)
 
 

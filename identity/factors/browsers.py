@@ -184,7 +184,7 @@ def record(  # noqa: PLR0913 - what a sign-in tells about its browser
         pk = found.pk if found else _store(user, secret, remember, level, writes)
         if remember is not None:
             event, days = Event.TRUSTED_DEVICE_CREATE, remember.days
-            log.record_in(writes, event, user_id=user.pk, id=user.pk, device_id=pk, days=days)
+            log.record(event, writes, user_id=user.pk, id=user.pk, device_id=pk, days=days)
     return Seen(secret, _get_secret(browser_secrets, found) if found else "", is_new=found is None)
 
 

@@ -45,9 +45,7 @@ def step_up(
     values = {"pk": session.pk, "token_hash": hash_token(token), **changes}
     with chains.joined(chain) as writes:
         writes.add(_step_up, values, refusal=refusal)
-        log.record_in(
-            writes, Event.SESSION_STEP_UP, user_id=session.user_id, session_id=session.pk, level=level
-        )
+        log.record(Event.SESSION_STEP_UP, writes, user_id=session.user_id, session_id=session.pk, level=level)
         writes.then(lambda: vars(session).update(changes, remembered=False))
     return token
 

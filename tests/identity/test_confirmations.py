@@ -13,7 +13,7 @@ def test_decision_M14_no_session_is_stepped_up_without_its_audit_entry(acme, mon
     with acme.active():
         session, _ = sessions.start(user, amr=["pwd"])
         before = Session.objects.values("level", "amr", "token_hash").get(pk=session.pk)
-        monkeypatch.setattr(log, "record_in", _fail)
+        monkeypatch.setattr(log, "record", _fail)
 
         with pytest.raises(RuntimeError):
             confirmations.step_up(session, amr=["pwd", "otp", "mfa"], level=2)

@@ -84,6 +84,6 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, proof: Proof | None
     if proof:
         proof.succeed(chain)
     facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
-    log.record_in(chain, Event.MFA_VERIFY, user_id=pending.user_id, **facts)
+    log.record(Event.MFA_VERIFY, chain, user_id=pending.user_id, **facts)
     chain.run()
     return Continued(page_url("pages:forgot-password", visit.pending), secret)
