@@ -1,7 +1,7 @@
 """The origin of the current work: tenant, client and actor. Every audit entry stores it."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Final, NamedTuple
 
@@ -46,14 +46,9 @@ def using(origin: Origin) -> Iterator[None]:
         _current.reset(token)
 
 
-@contextmanager
-def tenant(tenant_id: str) -> Iterator[None]:
-    """Use this tenant for the entries of the block."""
-    token = _current.set(_current.get()._replace(tenant_id=tenant_id))
-    try:
-        yield
-    finally:
-        _current.reset(token)
+def tenant(tenant_id: str) -> AbstractContextManager[None]:
+    """Use this tenant, and what is set already, for the entries of the block."""
+    return using(_current.get()._replace(tenant_id=tenant_id))
 
 
 def set_served_tenant(tenant_id: str) -> None:
@@ -82,25 +77,15 @@ def clean_user_agent(sent: str) -> str:
     return sent.replace("\0", "")[:_MAX_USER_AGENT]
 
 
-@contextmanager
-def client(*, ip: str, user_agent: str, request_id: str) -> Iterator[None]:
+def using_client(*, ip: str, user_agent: str, request_id: str) -> AbstractContextManager[None]:
     """Use this client and correlation id, and what is set already, for the entries of the block."""
     user_agent = clean_user_agent(user_agent)
-    with using(_current.get()._replace(ip=ip, user_agent=user_agent, request_id=request_id)):
-        yield
+    return using(_current.get()._replace(ip=ip, user_agent=user_agent, request_id=request_id))
 
 
-@contextmanager
-def request(*, ip: str, user_agent: str, request_id: str, country: str = "") -> Iterator[None]:
+def new_request(
+    *, ip: str, user_agent: str, request_id: str, country: str = ""
+) -> AbstractContextManager[None]:
     """Use this client and correlation id, and nothing that was set before, for the entries of the block."""
-    origin = Origin(
-        ip=ip,
-        user_agent=clean_user_agent(user_agent),
-        request_id=request_id,
-        country=country,
-    )
-    token = _current.set(origin)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    user_agent = clean_user_agent(user_agent)
+    return using(Origin(ip=ip, user_agent=user_agent, request_id=request_id, country=country))

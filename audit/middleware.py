@@ -20,7 +20,7 @@ class OriginMiddleware:
         request_id = ids.new_text()
         # Django logs the outcome after this context has ended, and passes the request to the log.
         request.correlation_id = request_id  # type: ignore[attr-defined]
-        with context.request(
+        with context.new_request(
             ip=client_address(request),
             user_agent=request.META.get("HTTP_USER_AGENT", ""),
             request_id=request_id,

@@ -40,7 +40,7 @@ def serve(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:
         return None
     ip, user_agent = get_address(environ), environ.get("HTTP_USER_AGENT", "")
     try:
-        with context.client(ip=ip, user_agent=user_agent, request_id=request_id):
+        with context.using_client(ip=ip, user_agent=user_agent, request_id=request_id):
             return (yield from build_answer(token))
     except (bearer.InvalidBearer, InsufficientScope) as refusal:
         environ[REFUSAL] = refusal

@@ -308,7 +308,7 @@ class TestContext:
     def test_blocks_nest_and_end(self):
         before = context.current()
         with (
-            context.request(ip="192.0.2.1", user_agent="x", request_id="r"),
+            context.new_request(ip="192.0.2.1", user_agent="x", request_id="r"),
             context.tenant("t"),
         ):
             assert context.current() == context.Origin("t", ip="192.0.2.1", user_agent="x", request_id="r")

@@ -212,7 +212,7 @@ class TestAudit:
         rival.user("somebody-else")
         with (
             acme.active(),
-            context.request(ip="=cmd", user_agent="", request_id=""),
+            context.new_request(ip="=cmd", user_agent="", request_id=""),
             context.tenant(acme.tenant.pk),
         ):
             log.record(Event.USER_EXPORT, id="x")

@@ -136,7 +136,7 @@ class TestSearch:
         assert self.events(operator, reference) == ["SignIn.Password"]
 
     def test_finds_an_address_in_every_notation(self, world, operator):
-        with context.request(ip=IP, user_agent="", request_id=""), context.tenant(world.tenant.pk):
+        with context.new_request(ip=IP, user_agent="", request_id=""), context.tenant(world.tenant.pk):
             log.record(Event.USER_EXPORT, id="x")
 
         assert self.events(operator, "2001:0DB8:0::7") == ["User.Export"]

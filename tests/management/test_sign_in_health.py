@@ -235,7 +235,7 @@ class TestAttempts:
         for number in (1, 1, 49):  # the first page also loads what later ones have
             with world.active():
                 for _ in range(number):
-                    with context.request(ip=f"192.0.2.{number}", user_agent="", request_id=""):
+                    with context.new_request(ip=f"192.0.2.{number}", user_agent="", request_id=""):
                         record_failure(world, user, shop)
             with CaptureQueriesContext(connection) as captured:
                 answer = client.get(f"/admin/users/user/{user.pk}/change/")

@@ -11,7 +11,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from audit import log, triggers
-from audit.context import request
+from audit.context import new_request
 from audit.events import Event
 from identity.factors.models import Passkey
 from identity.factors.triggers import FACTORS
@@ -47,7 +47,7 @@ def no_trusted_proxy(settings: Any, acme: World) -> None:
 def no_forwarded_address(settings: Any, acme: World) -> None:
     settings.BASE_URL = settings.BASE_URL.replace("http:", "https:")
     settings.TRUSTED_PROXIES = {"192.0.2.7"}
-    with request(ip="192.0.2.7", user_agent="", request_id=""):
+    with new_request(ip="192.0.2.7", user_agent="", request_id=""):
         for _ in range(200):
             log.record(Event.USER_UPDATE)
 

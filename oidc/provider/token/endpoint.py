@@ -167,7 +167,7 @@ def repeat(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:
     if isinstance(plan, plans.IssuingPlan):
         body = yield from plans.issue(plan, sent, ip=ip, user_agent=user_agent, request_id=request_id)
     elif isinstance(plan, refresh_plans.RefreshPlan):
-        with context.client(ip=ip, user_agent=user_agent, request_id=request_id):
+        with context.using_client(ip=ip, user_agent=user_agent, request_id=request_id):
             granted = yield from refresh_plans.grant(plan, sent)
             body = orjson.dumps(_build_body(granted)) if granted else None
     return Answer(body, _HEADERS) if body else None
