@@ -72,9 +72,9 @@ def count_repeated(columns: Mapping[str, Any]) -> None:
     ENTRIES.labels(columns["key"], columns["payload"].get("result", "success")).inc()
 
 
-def record_all(event: Event, rows: Iterable[Mapping[str, Any]]) -> None:
+def record_all(event: Event, all_facts: Iterable[Mapping[str, Any]]) -> None:
     """Write an entry for each mapping of facts in one statement."""
-    entries = [new_entry(event, **facts) for facts in rows]
+    entries = [new_entry(event, **facts) for facts in all_facts]
     Entry.objects.bulk_create(entries)
     ENTRIES.labels(event.value, "success").inc(len(entries))
 
