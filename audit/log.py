@@ -47,11 +47,11 @@ def count(written: Entry) -> None:
 
 
 def get_columns(written: Entry) -> dict[str, Any]:
-    """Return the columns of an entry, for ``repeat``."""
+    """Return the columns of an entry, for ``get_changed_columns``."""
     return {name: value for name, value in vars(written).items() if name != "_state"}
 
 
-def repeat(
+def get_changed_columns(
     columns: Mapping[str, Any], *, ip: str, user_agent: str, request_id: str, **facts: object
 ) -> dict[str, Any]:
     """Return the columns in which the entry about another request differs from ``columns``.
@@ -68,7 +68,7 @@ def repeat(
 
 
 def count_repeated(columns: Mapping[str, Any]) -> None:
-    """Count an entry that ``repeat`` made from ``columns`` in the metrics. Call it after the insert."""
+    """Count an entry in the metrics. Call it after inserting ``columns`` with their changes."""
     ENTRIES.labels(columns["key"], columns["payload"].get("result", "success")).inc()
 
 

@@ -65,8 +65,10 @@ def issue(
     """Write the audit entry and return the body of the answer, or None if the plan is outdated."""
     issued_at = int(time.time())
     exp = issued_at + plan.lifetime
-    entry = log.repeat(plan.entry, ip=ip, user_agent=user_agent, request_id=request_id, access_token_exp=exp)
-    if not (_reserve_key(plan, exp) and (yield from plan.insert.repeat(plan.parameters, entry))):
+    changes = log.get_changed_columns(
+        plan.entry, ip=ip, user_agent=user_agent, request_id=request_id, access_token_exp=exp
+    )
+    if not (_reserve_key(plan, exp) and (yield from plan.insert.repeat(plan.parameters, changes))):
         plan_store.delete(plan, sent)
         return None
     log.count_repeated(plan.entry)
