@@ -34,7 +34,7 @@ Environ = dict[str, Any]
 Surface = Callable[[Environ, str], Work[Answer | None]]
 
 SURFACES: Final[dict[str, Surface]] = {
-    "oidc:token": endpoint.repeat,
+    "oidc:token": endpoint.answer_by_plan,
     "oidc:userinfo": userinfo_surface.serve,
 }
 

@@ -4,8 +4,8 @@
 oauthlib makes its own checks: that a code or refresh token was sent, and that the PKCE verifier belongs to
 the challenge.
 
-When a request for client credentials or a refresh has passed all steps, ``make_plan`` keeps what was decided.
-``repeat`` answers later requests like this one by the plan (see ``plans`` and ``refresh_plans``). All other
+When a request for client credentials or a refresh has passed all steps, ``keep_plan`` keeps what was decided.
+``answer_by_plan`` answers later requests like this one (see ``plans`` and ``refresh_plans``). All other
 requests pass all steps.
 """
 
@@ -144,8 +144,8 @@ def _build_body(granted: Granted) -> dict[str, object]:
 STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_grant, build_answer)
 
 
-def make_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None:
-    """Keep what was decided about a request that has passed all steps, if ``repeat`` may use it."""
+def keep_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None:
+    """Keep what was decided about a request that has passed all steps, if ``answer_by_plan`` may use it."""
     if granted.repeatable and (sent := repeated.parse(http.META, http.body)):
         if granted.family is None:
             plans.add(sent, granted, answer.content)
@@ -153,7 +153,7 @@ def make_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None
             refresh_plans.add(sent, granted)
 
 
-def repeat(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:
+def answer_by_plan(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:
     """Answer a request by its plan, without the steps. Return None if it must pass all steps.
 
     ``environ`` is that of WSGI. The body can be read again.

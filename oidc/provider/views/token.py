@@ -15,5 +15,5 @@ def token(request: HttpRequest) -> HttpResponse:
     """Exchange a code, a refresh token or the client's own credentials for tokens."""
     granted = engine.run(endpoint.parse_request(request))
     answer = endpoint.build_answer(granted)
-    endpoint.make_plan(request, granted, answer)
+    endpoint.keep_plan(request, granted, answer)
     return answer
