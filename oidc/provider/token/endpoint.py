@@ -141,6 +141,8 @@ def _build_body(granted: Granted) -> dict[str, object]:
     return answer
 
 
+# The order, for readers and tests. ``views.token`` calls the first step and the last, and oauthlib calls the
+# others (see ``engine`` and ``Validator``).
 STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_grant, build_answer)
 
 
