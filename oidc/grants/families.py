@@ -8,7 +8,6 @@ can retry. A token of an older generation was replayed, and ends the family (RFC
 import hmac
 import re
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Any, Final, Self
 from uuid import UUID
 
@@ -89,14 +88,6 @@ class ParsedToken:
     generation: int
 
 
-class Outcome(Enum):
-    """The result of presenting a generation."""
-
-    ROTATED = auto()
-    REPEATED = auto()
-    REFUSED = auto()
-
-
 def _mac(family_id: UUID, generation: int, key_id: str) -> str:
     return jws.encode(keyring.mac(f"{family_id}.{generation}", purpose=_PURPOSE, key_id=key_id))
 
@@ -166,23 +157,23 @@ def find(family_id: UUID, *, client_id: str) -> FoundFamily | None:
     return FoundFamily.of(row) if row else None
 
 
-def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcome, RefreshFamily]:
-    """Rotate a family that ``find`` just returned, and return the outcome with the family as it is now.
+def rotate(family: RefreshFamily, generation: int, entry: Entry) -> RefreshFamily | None:
+    """Rotate a family that ``find`` just returned, and return it as it is now; None if the token is refused.
 
-    ``ROTATED``: the newest generation was presented; the next one and the audit entry are written in one
-    statement. ``REPEATED``: the previous one was presented within the grace period; only the entry is
-    written. ``REFUSED``: any other; a replayed generation ends the family (RFC 9700 section 4.14.2).
+    If the newest generation was presented, one statement writes the next one and the audit entry. If the
+    previous one was presented within the grace period, only the entry is written. Any other is refused; a
+    replayed generation ends the family (RFC 9700 section 4.14.2).
     """
     if generation == family.generation and rotation.advance(family, entry):
-        return Outcome.ROTATED, family
+        return family
     found = find(family.pk, client_id=family.application.client_id)
     if found is None or not found.is_live:
-        return Outcome.REFUSED, family
+        return None
     current = found.row
     if end_if_misused(found, generation) or generation == current.generation:
-        return Outcome.REFUSED, current
+        return None
     log.write(entry)
-    return Outcome.REPEATED, current
+    return current
 
 
 def end_if_misused(found: FoundFamily, generation: int) -> bool:

@@ -9,7 +9,7 @@ from audit.events import Event
 from audit.models import Entry
 from database.together import Work
 from oidc.grants import families, rotation
-from oidc.grants.families import FoundFamily, Outcome
+from oidc.grants.families import FoundFamily
 from oidc.grants.models import RefreshFamily
 from oidc.provider import (
     claims_request,
@@ -88,8 +88,8 @@ def handle(request: AuthenticatedRequest) -> Granted:
         raise InvalidGrant("The refresh token is no longer good.")
     family = token.family.row
     context, entry = _decide(request, family)
-    outcome, newest = families.rotate(family, token.generation, entry)
-    if outcome is Outcome.REFUSED:
+    newest = families.rotate(family, token.generation, entry)
+    if newest is None:
         raise InvalidGrant("The refresh token is no longer good.")
     return Granted(context, newest, Repeatable(request, entry))
 
