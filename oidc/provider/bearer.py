@@ -35,7 +35,8 @@ class Principal:
     ``userinfo_alg`` is empty if userinfo is not signed. ``is_strong``: the user signed in with two factors.
     ``remembered_at`` is when the user signed in, if it was in a remembered browser. Without ``with_names`` of
     ``authenticate``, the name and type are empty, ``is_strong`` is false and ``remembered_at`` None.
-    ``has_old_profile`` is that of the user's consent to a third-party application.
+    ``agreed_to_old_profile``: the user's consent to a third-party application is an old one, which named
+    fewer members of the ``profile``.
     """
 
     user: User
@@ -46,7 +47,7 @@ class Principal:
     is_third_party: bool = False
     userinfo_alg: str = ""
     custom_claims: tuple[dict[str, Any], ...] = ()
-    has_old_profile: bool = False
+    agreed_to_old_profile: bool = False
     is_strong: bool = False
     remembered_at: datetime | None = None
 
@@ -96,7 +97,7 @@ def find_principal(token: str, *, with_names: bool = False) -> Work[Principal]:
         is_third_party=user.application_is_third_party,
         userinfo_alg=user.application_userinfo_alg,
         custom_claims=tuple(user.application_custom_claims),
-        has_old_profile=user.application_is_third_party and user.has_old_profile,
+        agreed_to_old_profile=user.application_is_third_party and user.agreed_to_old_profile,
         application_name=user.application_name if with_names else "",
         application_type=user.application_type if with_names else "",
         is_strong=with_names and user.is_strong,

@@ -116,7 +116,7 @@ def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
             Q(Exists(bearer_consents.of_token())) | Q(Exists(bearer_consents.targets_of_token())),
             output_field=BooleanField(),
         ),
-        has_old_profile=Exists(bearer_consents.with_old_profile()),
+        agreed_to_old_profile=Exists(bearer_consents.with_old_profile()),
         grant_is_live=Exists(grant),
         is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),
     )

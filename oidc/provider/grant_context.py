@@ -46,7 +46,7 @@ class SignIn:
 
 
 def get_consented(
-    scopes: tuple[str, ...], *, is_third_party: bool, old_profile: bool
+    scopes: tuple[str, ...], *, is_third_party: bool, agreed_to_old_profile: bool
 ) -> tuple[str, ...] | None:
     """Return the identity scopes that a third party's custom claims may use; None for a first party.
 
@@ -54,7 +54,7 @@ def get_consented(
     """
     if not is_third_party:
         return None
-    return tuple(name for name in scopes if name != PROFILE) if old_profile else scopes
+    return tuple(name for name in scopes if name != PROFILE) if agreed_to_old_profile else scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class GrantContext:
 
     ``scopes`` are identity scopes, ``claims`` those of the ``claims`` parameter. Without a ``user``, the
     application acts on its own behalf. ``family_id`` is set if the access token belongs to a refresh family.
-    ``key_id`` signs the access token and ``id_token_key_id`` the ID token. ``has_old_profile`` is that of
-    the consent.
+    ``key_id`` signs the access token and ``id_token_key_id`` the ID token. ``agreed_to_old_profile``:
+    the consent is an old one, which named fewer members of the ``profile``.
     """
 
     application: Application
@@ -77,7 +77,7 @@ class GrantContext:
     family_id: UUID | None = None
     nonce: str = ""
     id_token_key_id: UUID | None = None
-    has_old_profile: bool = False
+    agreed_to_old_profile: bool = False
     issuer: str = field(default_factory=lambda: tenancy.active().issuer)
     token_id: str = field(default_factory=ids.new_text)
     issued_at: int = field(default_factory=lambda: int(time.time()))
@@ -92,7 +92,9 @@ class GrantContext:
     def consented_scopes(self) -> tuple[str, ...] | None:
         """The identity scopes that a third party's custom claims may use; None for a first party."""
         return get_consented(
-            self.scopes, is_third_party=self.application.is_third_party, old_profile=self.has_old_profile
+            self.scopes,
+            is_third_party=self.application.is_third_party,
+            agreed_to_old_profile=self.agreed_to_old_profile,
         )
 
     @property

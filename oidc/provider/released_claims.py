@@ -17,7 +17,7 @@ def get_for_id_token(context: GrantContext) -> dict[str, Any]:
         raise ValueError("an ID token needs a user")
     facts, requested = context.facts, context.claims.id_token
     names = claims.get_id_token_names(context.scopes, requested)
-    if context.has_old_profile:
+    if context.agreed_to_old_profile:
         names = claims.without_new_profile(names)
     return (
         custom_claims.build(context.application.custom_claims, ID_TOKEN, facts, context.consented_scopes)

@@ -20,7 +20,7 @@ def build(principal: Principal) -> dict[str, Any]:
     if scopes.OPENID not in principal.scopes:
         raise InsufficientScope(scopes.OPENID)
     names = claims.get_names(principal.scopes) | tokens.get_requested_claims(principal.claims)
-    if principal.has_old_profile:
+    if principal.agreed_to_old_profile:
         names = claims.without_new_profile(names)
     facts = ClaimFacts(principal.user, ids.parse(str(principal.claims.get("organization_id"))))
     released = released_claims.get_for_userinfo(
@@ -30,7 +30,7 @@ def build(principal: Principal) -> dict[str, Any]:
         consented_scopes=get_consented(
             principal.scopes,
             is_third_party=principal.is_third_party,
-            old_profile=principal.has_old_profile,
+            agreed_to_old_profile=principal.agreed_to_old_profile,
         ),
     )
     custom_claims.record_omissions(principal.application_id, facts.omitted)

@@ -164,7 +164,7 @@ def _new_context(
         application=application,
         key_id=request.client.active_key_id,
         id_token_key_id=request.client.id_token_key_id,
-        has_old_profile=consent is not None and consent.has_old_profile,
+        agreed_to_old_profile=consent is not None and consent.has_old_profile,
         scopes=granted,
         target=target.resolve_for_user(
             code.user,

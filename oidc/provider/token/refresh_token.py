@@ -128,7 +128,7 @@ def _new_context(request: AuthenticatedRequest, family: RefreshFamily) -> GrantC
         application=application,
         key_id=request.client.active_key_id,
         id_token_key_id=request.client.id_token_key_id,
-        has_old_profile=consent is not None and consent.has_old_profile,
+        agreed_to_old_profile=consent is not None and consent.has_old_profile,
         # RFC 6749 section 6: a refresh may narrow the scope, never widen it.
         scopes=tuple(scope for scope in requested if scope in original),
         target=target.resolve_for_user(

@@ -94,7 +94,7 @@ def test_a_good_token_is_of_its_user_and_application(acme, monkeypatch, family, 
 
     assert (found.user, found.application_id) == (token.user, token.application.pk)
     assert found.scopes == ("openid", "email")
-    assert (found.is_third_party, found.has_old_profile, found.userinfo_alg) == (False, False, "")
+    assert (found.is_third_party, found.agreed_to_old_profile, found.userinfo_alg) == (False, False, "")
     names = ("Test application", "Traditional") if with_names else ("", "")
     assert (found.application_name, found.application_type) == names
     assert found.satisfies_organizations() is False
@@ -242,7 +242,7 @@ class TestThirdParty:
 
         third_party.agree()
         found = third_party.authenticate()
-        assert (found.is_third_party, found.has_old_profile) == (True, False)
+        assert (found.is_third_party, found.agreed_to_old_profile) == (True, False)
 
     def test_needs_the_consent_that_the_token_names(self, acme, third_party):
         row = third_party.agree()
@@ -338,14 +338,14 @@ class TestThirdParty:
                 rows = rows.filter(user=third_party.user, application=third_party.application)
             rows.update(has_old_profile=True)
 
-        assert third_party.authenticate().has_old_profile is (of == "this")
+        assert third_party.authenticate().agreed_to_old_profile is (of == "this")
 
     def test_a_first_party_has_none_though_it_has_a_consent_from_when_it_was_a_third(self, acme, token):
         with acme.active():
             consents.grant(token.user, token.application, ConsentRequest(("openid", "profile")))
             Consent.objects.update(has_old_profile=True)
 
-        assert token.authenticate().has_old_profile is False
+        assert token.authenticate().agreed_to_old_profile is False
 
 
 def test_a_first_party_needs_no_consent_and_no_audience(token):

@@ -55,8 +55,8 @@ class TestSignIn:
     ],
 )
 def test_consented_scopes_are_those_of_third_parties_without_an_old_profile(third, old, scopes):
-    assert get_consented(("openid", "profile"), is_third_party=third, old_profile=old) == scopes
-    assert context("openid", "profile", third=third, has_old_profile=old).consented_scopes == scopes
+    assert get_consented(("openid", "profile"), is_third_party=third, agreed_to_old_profile=old) == scopes
+    assert context("openid", "profile", third=third, agreed_to_old_profile=old).consented_scopes == scopes
 
 
 def test_a_name_that_the_target_has_means_the_targets_scope():
