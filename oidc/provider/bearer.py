@@ -118,7 +118,7 @@ def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
     if claims["exp"] <= now:
         raise InvalidBearer("The access token expired.")
     if claims["iss"] != tenancy.active().issuer:
-        raise InvalidBearer("The access token was issued by somebody else.")
+        raise InvalidBearer("The access token has another issuer (iss).")
 
 
 def _find_live_user(parsed: Parsed, *, with_names: bool) -> Work[Any]:
@@ -156,7 +156,7 @@ def _check_third_party(user: Any, claims: Mapping[str, Any]) -> None:
 
     """
     if tenancy.active().issuer not in tokens.get_audiences(claims):
-        raise InvalidBearer("The access token is for somebody else.")
+        raise InvalidBearer("The audience (aud) of the access token does not include this issuer.")
     if not user.consent_is_live or not tokens.has_current_epoch(claims, user):
         raise InvalidBearer("The user no longer agrees, or the password was changed.")
 

@@ -126,7 +126,7 @@ def test_a_text_that_no_key_signed_is_refused(token):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"iss": "https://x.example"}, "somebody else"),
+        ({"iss": "https://x.example"}, "another issuer"),
         ({"token_type": "m2m"}, "speaks for an application"),
         ({"sub": "x"}, "no subject"),
         ({"sub": str(uuid4())}, "user is gone"),
@@ -311,7 +311,7 @@ class TestThirdParty:
     def test_a_token_for_another_api_opens_nothing_here(self, acme, third_party):
         third_party.agree()
         third_party.claims["aud"] = "https://api.example"
-        assert third_party.is_refused("for somebody else")
+        assert third_party.is_refused("does not include this issuer")
 
         third_party.claims["aud"] = ["https://api.example", acme.issuer]
         assert third_party.authenticate()
