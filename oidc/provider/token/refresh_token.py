@@ -36,6 +36,7 @@ from oidc.provider.token.request import (
 PARAMETERS: Final = frozenset(("refresh_token", "scope", "resource", "organization_id"))
 FLOW: Final = RefreshTokenGrant
 EVENT: Final = Event.TOKEN_REFRESH
+_NOT_ACCEPTED: Final = "The refresh token has expired, was revoked or was used before."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +86,12 @@ def handle(request: AuthenticatedRequest) -> Granted:
     token = find_live_token(request)
     # First of all: a replay ends the family even if the request is refused for another reason.
     if families.end_if_misused(token.family, token.generation):
-        raise InvalidGrant("The refresh token is no longer good.")
+        raise InvalidGrant(_NOT_ACCEPTED)
     family = token.family.row
     context, entry = _decide(request, family)
     newest = families.rotate(family, token.generation, entry)
     if newest is None:
-        raise InvalidGrant("The refresh token is no longer good.")
+        raise InvalidGrant(_NOT_ACCEPTED)
     return Granted(context, newest, Repeatable(request, entry))
 
 
