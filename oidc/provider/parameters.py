@@ -56,16 +56,16 @@ def decode(text: str) -> Parameters:
     repeated = set()
     for name, value in pairs:
         if "\0" in name or "\0" in value:
-            raise InvalidParameters("A parameter holds a NUL character.")
+            raise InvalidParameters(f"{describe(name)} contains a NUL character.")
         if len(value) > _LONGEST_VALUE:
-            raise InvalidParameters(f"{_describe(name)} is too long.")
+            raise InvalidParameters(f"{describe(name)} is too long.")
         if name in values:
             repeated.add(name)
         values.setdefault(name, value)
     return Parameters(values, frozenset(repeated))
 
 
-def _describe(name: str) -> str:
+def describe(name: str) -> str:
     """Return a parameter as the subject of an error message that is safe in a header."""
     return f"The parameter {name}" if _NAME.fullmatch(name) else "A parameter"
 
@@ -82,7 +82,7 @@ def without_longest(text: str, limit: int) -> tuple[str, str]:
     name = pairs.pop(longest).partition("=")[0]
     remaining = "&".join(pairs)
     if len(remaining) > limit:
-        raise InvalidParameters("The request is too long.")
+        raise InvalidParameters(f"The parameters have more than {limit} characters.")
     return remaining, name
 
 
@@ -113,5 +113,5 @@ def form(request: HttpRequest) -> Parameters:
     parameters = decode(form_text(request))
     if parameters.repeated:
         # RFC 6749 section 3.2: parameters MUST NOT be included more than once.
-        raise InvalidParameters(f"{_describe(min(parameters.repeated))} was sent more than once.")
+        raise InvalidParameters(f"{describe(min(parameters.repeated))} was sent more than once.")
     return parameters
