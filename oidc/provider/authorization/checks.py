@@ -12,7 +12,7 @@ from typing import Final
 from identity.resources.models import Resource
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
-from oidc.provider import claims_request, client_authentication, scopes
+from oidc.provider import claims_request, client_authentication, parameters, scopes
 from oidc.provider.authorization import acr_checks
 from oidc.provider.authorization.refusals import (
     InvalidScope,
@@ -80,7 +80,7 @@ def check_addressing(request: SentRequest) -> None:
     if request.sent.repeated & {"client_id", "redirect_uri"}:
         raise Unanswerable("client_id and redirect_uri must each be sent once.")
     if request.too_long in _ADDRESSING or (request.too_long and request.too_long not in PARAMETERS):
-        raise Unanswerable("The request is too long.")
+        raise Unanswerable(f"{parameters.describe(request.too_long)} is too long.")
 
 
 def check_client(request: SentRequest) -> ClientRequest:
@@ -94,7 +94,7 @@ def check_client(request: SentRequest) -> ClientRequest:
     if application is None or application.client_id != client_id:
         client = client_authentication.find(client_id)
         if client is None:
-            raise Unanswerable("Invalid client_id parameter value.")
+            raise Unanswerable("No application has this client_id.")
         application = client.application
     return ClientRequest(request.sent, request.too_long, application, request.is_trial)
 
