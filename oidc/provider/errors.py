@@ -90,4 +90,4 @@ class UnknownRedirectUri(Unanswerable):
         self.sent = sent
         self.registered = registered
         self.application_id = application_id
-        super().__init__("Mismatching redirect URI.")
+        super().__init__("redirect_uri is not registered for this application.")
