@@ -51,6 +51,12 @@ class InvalidGrant(OAuthError):
     description = "The code or refresh token is wrong, expired, used or was issued to another client."
 
 
+class WrongVerifier(InvalidGrant):
+    """PKCE failed."""
+
+    description = "code_verifier does not match the code_challenge of the authorization request."
+
+
 class UnauthorizedClient(OAuthError):
     """The client is authenticated, but may not do this."""
 

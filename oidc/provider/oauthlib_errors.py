@@ -4,9 +4,9 @@ from typing import Final
 
 from oauthlib.oauth2 import OAuth2Error
 
-from oidc.provider.errors import InvalidGrant, InvalidRequest, OAuthError
+from oidc.provider.errors import InvalidRequest, OAuthError, WrongVerifier
 
-_CLASSES: Final = {error.code: error for error in (InvalidGrant, InvalidRequest)}
+_CLASSES: Final = {error.code: error for error in (InvalidRequest, WrongVerifier)}
 
 
 def translate(error: OAuth2Error) -> OAuthError:

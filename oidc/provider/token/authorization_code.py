@@ -28,7 +28,7 @@ from oidc.provider import (
     target_demands,
 )
 from oidc.provider.client_authentication import Client
-from oidc.provider.errors import InvalidGrant
+from oidc.provider.errors import InvalidGrant, WrongVerifier
 from oidc.provider.grant_context import GrantContext, SignIn
 from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
@@ -81,9 +81,10 @@ def check_redirect_uri(request: AuthenticatedRequest, redirect_uri: str) -> None
 
     """
     application = request.application
-    is_same = redirect_uri == find_valid_code(request).redirect_uri
-    if not is_same or not redirect_uris.matches(redirect_uri, application.redirect_uris, application.type):
-        raise InvalidGrant("Mismatching redirect URI.")
+    if redirect_uri != find_valid_code(request).redirect_uri:
+        raise InvalidGrant("redirect_uri differs from the one in the authorization request.")
+    if not redirect_uris.matches(redirect_uri, application.redirect_uris, application.type):
+        raise InvalidGrant("redirect_uri is not registered for this application.")
 
 
 def handle(request: AuthenticatedRequest) -> Granted:
@@ -100,7 +101,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
     found = _find_valid_code(request)
     code = found.row
     if not _is_verifier_valid(request.parsed, code):
-        raise InvalidGrant("The code_verifier does not fit.")
+        raise WrongVerifier
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
     grant_access.check(code.user, code.application)

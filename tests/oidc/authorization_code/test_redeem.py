@@ -151,6 +151,8 @@ class TestRedirectUri:
         refused = client.redeem(code, redirect_uri=sent)
 
         assert refusal(refused) == (400, "invalid_grant")
+        said = "redirect_uri differs from the one in the authorization request."
+        assert refused.json()["error_description"] == said
         assert client.redeem(code).status_code == 200, "a refused request consumes nothing"
 
     @pytest.mark.parametrize("sent", [None, ""])

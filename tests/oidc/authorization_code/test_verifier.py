@@ -7,6 +7,8 @@ import pytest
 from tests.support.cast import new_secret, s256
 from tests.support.refusals import refusal
 
+MISMATCH = "code_verifier does not match the code_challenge of the authorization request."
+
 
 class TestVerifier:
     @pytest.mark.parametrize(
@@ -61,6 +63,15 @@ class TestVerifier:
 
         assert refusal(refused) == (400, "invalid_grant")
         assert client.redeem(code, code_verifier=None).status_code == 200
+
+    @pytest.mark.parametrize(("verifier", "sent"), [("a" * 43, "b" * 43), ("a" * 42, "a" * 42)])
+    def test_is_named_if_it_is_refused(self, acme, verifier, sent):
+        client = acme.application()
+        code = acme.browser().code_for(client, acme.user(), code_challenge=s256(verifier))
+
+        refused = client.redeem(code, code_verifier=sent)
+
+        assert refused.json() == {"error": "invalid_grant", "error_description": MISMATCH}
 
     def test_the_challenge_itself_is_no_verifier(self, acme):
         client = acme.application()
