@@ -53,8 +53,9 @@ def sign_in_with_password(
         within=rules.SIGN_INS,
         group=sign_in_locks.get_group(kind, key),
     )
-    with login_attempt as attempt, log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier)) as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier))
+    with login_attempt as attempt, log_attempt as audited:
+        audited.application_id = visit.pending.application.pk if visit.pending else None
         offered = experience.current()
         if not offered.can_use_password(kind):
             raise MethodOff(kind)
@@ -72,7 +73,7 @@ def sign_in_with_password(
             SignIn(way=Way.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
             experience=offered,
             visit=visit,
-            entry=entry,
+            audited=audited,
             proof=attempt,
         )
 
@@ -92,8 +93,8 @@ def sign_in_with_code(
 
     """
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
-    with codes.code_attempt() as attempt, log_attempt as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    with codes.code_attempt() as attempt, log_attempt as audited:
+        audited.application_id = visit.pending.application.pk if visit.pending else None
         offered = experience.current()
         if not offered.can_use_code(kind):
             raise MethodOff(kind, "verification code")
@@ -118,7 +119,7 @@ def sign_in_with_code(
                     ),
                     experience=offered,
                     visit=visit,
-                    entry=entry,
+                    audited=audited,
                     proof=attempt,
                 )
         except (ownership.NotTheOwner, credentials.InvalidCredentials):

@@ -31,13 +31,13 @@ def skip(visit: Visit) -> Outcome:
         raise FactorNotAllowed
     if step.stored is None:
         return _decline_wish(step)
-    with verifying.finishing(step) as entry, transaction.atomic():
+    with verifying.finishing(step) as audited, transaction.atomic():
         if _OFFER in step.need.reasons:
             settings_of_users.skip_prompt(step.user)
         log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
         declined = replace(step.sign_in, skips=True)
         return starting.start_session_or_store(
-            step.user, declined, experience=step.experience, visit=visit, entry=entry
+            step.user, declined, experience=step.experience, visit=visit, audited=audited
         )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from audit import log
 from audit.events import Event
-from audit.log import Attempt
+from audit.log import AuditedOperation
 from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
@@ -100,13 +100,13 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
             proof = Proofs((checked, attempt))
             if step.stored is not None and step.is_reset:
                 return resetting.allow(step.stored, visit, RECOVERY_CODE, proof)
-            with finishing(step) as entry:
+            with finishing(step) as audited:
                 return starting.start_session_or_store(
                     step.user,
                     recovered,
                     experience=step.experience,
                     visit=visit,
-                    entry=entry,
+                    audited=audited,
                     proof=proof,
                 )
     except WrongFactor as error:
@@ -155,9 +155,9 @@ def finish(
     amr = add_methods(step.sign_in.amr, factor)
     reached = max(level, step.sign_in.level)
     done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)
-    with finishing(step) as entry:
+    with finishing(step) as audited:
         return starting.start_session_or_store(
-            step.user, done, experience=step.experience, visit=step.visit, entry=entry, proof=proof
+            step.user, done, experience=step.experience, visit=step.visit, audited=audited, proof=proof
         )
 
 
@@ -174,10 +174,10 @@ def _step_up(step: Step, factor: FactorType, level: int, proof: Proof | None) ->
 
 
 @contextmanager
-def finishing(step: Step) -> Iterator[Attempt]:
+def finishing(step: Step) -> Iterator[AuditedOperation]:
     """Write the audit entry of the whole sign-in, whose key names the way of the first factor."""
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)
-    with log.attempt(event, typed.identifier(step.user.identifier)) as entry:
-        entry.application_id = step.visit.pending.application.pk if step.visit.pending else None
-        yield entry
+    with log.attempt(event, typed.identifier(step.user.identifier)) as audited:
+        audited.application_id = step.visit.pending.application.pk if step.visit.pending else None
+        yield audited
