@@ -77,7 +77,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     experience = experiences.current()
     addresses = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
     with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as audited:
-        audited.application_id = visit.pending.application.pk if visit.pending else None
+        audited.application_id = visit.application_id
         _check_complete(experience, addresses, password, skipped)
         _record_agreement(experience, audited, agreed_to_terms=agreed_to_terms)
         if password:

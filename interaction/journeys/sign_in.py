@@ -55,7 +55,7 @@ def sign_in_with_password(
     )
     log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier))
     with login_attempt as attempt, log_attempt as audited:
-        audited.application_id = visit.pending.application.pk if visit.pending else None
+        audited.application_id = visit.application_id
         offered = experience.current()
         if not offered.can_use_password(kind):
             raise MethodOff(kind)
@@ -94,7 +94,7 @@ def sign_in_with_code(
     """
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
     with codes.code_attempt() as attempt, log_attempt as audited:
-        audited.application_id = visit.pending.application.pk if visit.pending else None
+        audited.application_id = visit.application_id
         offered = experience.current()
         if not offered.can_use_code(kind):
             raise MethodOff(kind, "verification code")

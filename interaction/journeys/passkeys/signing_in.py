@@ -64,7 +64,7 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
     """
     limits.hit_by_address(rules.SIGN_INS)
     with log.attempt(Event.SIGN_IN_PASSKEY) as audited:
-        audited.application_id = visit.pending.application.pk if visit.pending else None
+        audited.application_id = visit.application_id
         experience = experiences.current()
         if not experience.has_passkey_sign_in:
             raise PasskeySignInOff

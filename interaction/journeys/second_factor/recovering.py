@@ -51,7 +51,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
     )
     log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed.identifier(identifier), way=Way.RECOVERY)
     with login_attempt as attempt, log_attempt as audited:
-        audited.application_id = visit.pending.application.pk if visit.pending else None
+        audited.application_id = visit.application_id
         experience = experiences.current()
         if not is_possible(experience):
             raise FactorNotAllowed

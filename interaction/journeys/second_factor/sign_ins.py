@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -119,6 +120,11 @@ class Visit:
     def next_url(self) -> str:
         """The URL of the page after the sign-in."""
         return self.pending.resume_url if self.pending else reverse("pages:account")
+
+    @property
+    def application_id(self) -> UUID | None:
+        """The id of the application that sent the pending request; None without such a request."""
+        return self.pending.application.pk if self.pending else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -179,5 +179,5 @@ def finishing(step: Step) -> Iterator[AuditedOperation]:
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)
     with log.attempt(event, typed.identifier(step.user.identifier)) as audited:
-        audited.application_id = step.visit.pending.application.pk if step.visit.pending else None
+        audited.application_id = step.visit.application_id
         yield audited

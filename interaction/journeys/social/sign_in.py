@@ -109,7 +109,7 @@ def sign_in(
 
     """
     with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as audited:
-        audited.application_id = visit.pending.application.pk if visit.pending else None
+        audited.application_id = visit.application_id
         offer = offers.get_offer_of(attempt.connector)
         max_age = visit.pending.max_age if visit.pending else None
         profile, auth_time = provider.fetch_profile(offer, attempt, state, answer, max_age)
@@ -137,7 +137,7 @@ def sign_up(attempt: SocialAttempt, *, visit: Visit) -> Outcome:
     if kept is None or not attempts.end(attempt):
         raise Expired
     with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as audited:
-        audited.application_id = visit.pending.application.pk if visit.pending else None
+        audited.application_id = visit.application_id
         profile, auth_time = kept
         audited.facts |= {"provider": profile.provider, "subject": profile.subject}
         offer = offers.get_offer_of(attempt.connector)
