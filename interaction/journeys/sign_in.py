@@ -54,12 +54,12 @@ def sign_in_with_password(
         group=sign_in_locks.get_group(kind, key),
     )
     log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier))
-    with login_attempt as attempt, log_attempt as audited:
+    with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         offered = experience.current()
         if not offered.can_use_password(kind):
             raise MethodOff(kind)
-        attempt.check(locks.Locked)
+        counted.check(locks.Locked)
         try:
             user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
@@ -74,7 +74,7 @@ def sign_in_with_password(
             experience=offered,
             visit=visit,
             audited=audited,
-            proof=attempt,
+            to_succeed=counted,
         )
 
 
@@ -93,21 +93,21 @@ def sign_in_with_code(
 
     """
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
-    with codes.code_attempt() as attempt, log_attempt as audited:
+    with codes.code_attempt() as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         offered = experience.current()
         if not offered.can_use_code(kind):
             raise MethodOff(kind, "verification code")
-        proof = verification.verify(
+        verified = verification.verify(
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=visit.browser
         )
-        user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address)
-        if user is None or proof.is_outdated(user):
+        user = ownership.find_by_proof(kind, verified.identifier_key, address=verified.address)
+        if user is None or verified.is_outdated(user):
             raise verification.WrongCode
-        proven = (kind, proof.identifier_key)
+        proven = (kind, verified.identifier_key)
         try:
             with transaction.atomic():
-                verification.spend(proof)
+                verification.spend(verified)
                 return start_session_or_store(
                     user,
                     SignIn(
@@ -120,7 +120,7 @@ def sign_in_with_code(
                     experience=offered,
                     visit=visit,
                     audited=audited,
-                    proof=attempt,
+                    to_succeed=counted,
                 )
         except (ownership.NotTheOwner, credentials.InvalidCredentials):
             # The account was changed concurrently: another user proved the address, or the password changed.

@@ -88,5 +88,5 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
                 experience=experience,
                 visit=visit,
                 audited=audited,
-                proof=PasskeyUse(passkey, proven, is_discoverable=True),
+                to_succeed=PasskeyUse(passkey, proven, is_discoverable=True),
             )

@@ -14,7 +14,7 @@ from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import checking, starting
 from interaction.journeys.second_factor.checking import RECOVERY_CODE, CheckedCode
-from interaction.journeys.second_factor.sign_ins import Outcome, Proofs, SignIn, Visit
+from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, SucceedTogether, Visit
 from interaction.social import usable_accounts
 
 
@@ -50,7 +50,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         within=rules.SIGN_INS,
     )
     log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed.identifier(identifier), way=Way.RECOVERY)
-    with login_attempt as attempt, log_attempt as audited:
+    with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         experience = experiences.current()
         if not is_possible(experience):
@@ -65,7 +65,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
                 experience=experience,
                 visit=visit,
                 audited=audited,
-                proof=Proofs((checked, attempt)),
+                to_succeed=SucceedTogether((checked, counted)),
             )
         except credentials.InvalidCredentials:  # the user got a password concurrently
             raise WrongFactor from None

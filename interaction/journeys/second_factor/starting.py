@@ -22,10 +22,10 @@ from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import circumstances, demands, first_factor_proofs, people
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
-    Proof,
     SecondFactorNeeded,
     SignIn,
     SignInResult,
+    SupportsSucceed,
     Visit,
 )
 from interaction.pending_sign_ins import services as pending_sign_ins
@@ -42,12 +42,12 @@ def start_session_or_store(  # noqa: PLR0913 - what signing in touches
     experience: SignInExperience,
     visit: Visit,
     audited: AuditedOperation,
-    proof: Proof | None = None,
+    to_succeed: SupportsSucceed | None = None,
 ) -> Outcome:
     """Start the session of a user, or store the sign-in until the second factor is proven.
 
-    ``audited`` writes the audit entry of the sign-in, which succeeds. ``proof`` is what proved the factor,
-    and counts once. The entry, the proof and all changes of the sign-in are stored atomically.
+    ``audited`` writes the audit entry. ``to_succeed`` is what succeeds with the sign-in, such as its code and
+    the counted attempt. The entry, these successes and all changes of the sign-in are stored atomically.
 
     Raises:
         credentials.Suspended: the user is suspended, and every factor that is needed was right.
@@ -64,10 +64,10 @@ def start_session_or_store(  # noqa: PLR0913 - what signing in touches
             raise credentials.Suspended
         audited.user_id = user.pk
         if not need.is_nothing:
-            return _store_pending(user, sign_in, need, experience, visit, audited, proof)
+            return _store_pending(user, sign_in, need, experience, visit, audited, to_succeed)
         try:
             with first_factor_proofs.claim(user, sign_in, visit) as (claimed, claimed_visit):
-                return _start(user, claimed, experience, claimed_visit, audited, proof)
+                return _start(user, claimed, experience, claimed_visit, audited, to_succeed)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
         except sessions.Ended:
@@ -109,7 +109,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     experience: SignInExperience,
     visit: Visit,
     audited: AuditedOperation,
-    proof: Proof | None,
+    to_succeed: SupportsSucceed | None,
 ) -> SignInResult:
     tenant = experience.tenant
     choice = sign_in.keep_signed_in if tenant.keep_signed_in else None
@@ -118,8 +118,8 @@ def _start(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     credentials.record_sign_in(user, chain)  # lock order: the user's row first, which avoids deadlocks
     if sign_in.finishing:
         pending_sign_ins.finish(sign_in.finishing, chain)
-    if proof:
-        proof.succeed(chain)
+    if to_succeed:
+        to_succeed.succeed(chain)
     first_factor_proofs.record(user, sign_in, chain)
     session, token = sessions.start(
         user,
@@ -165,15 +165,15 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     experience: SignInExperience,
     visit: Visit,
     audited: AuditedOperation,
-    proof: Proof | None,
+    to_succeed: SupportsSucceed | None,
 ) -> SecondFactorNeeded:
     """Store the sign-in until its second factor is proven. The browser's present session does not change."""
     secret, pending = proof_secrets.new(), visit.pending
     browser = visit.browser or secret.hash  # a new browser: see ``cookies.add_proof``
     with transaction.atomic():
         credentials.lock_for_sign_in(user)
-        if proof:
-            proof.succeed()
+        if to_succeed:
+            to_succeed.succeed()
         first_factor_proofs.take_over(user, sign_in)
         stored = pending_sign_ins.store(
             user,

@@ -24,7 +24,13 @@ from interaction.journeys.second_factor import (
 )
 from interaction.journeys.second_factor.checking import RECOVERY_CODE
 from interaction.journeys.second_factor.current_step import Step
-from interaction.journeys.second_factor.sign_ins import Outcome, Proof, Proofs, SignInResult, Visit
+from interaction.journeys.second_factor.sign_ins import (
+    Outcome,
+    SignInResult,
+    SucceedTogether,
+    SupportsSucceed,
+    Visit,
+)
 
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
 _EVENTS: Final = {
@@ -52,11 +58,11 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
     step = current_step.find(visit)
     step.check_usable(factor)
     try:
-        with locks.code_attempt(step.user.pk) as attempt:
+        with locks.code_attempt(step.user.pk) as counted:
             own = step.visit.authenticators if step.stored else None
             checked = checking.check(step.user, factor, code, binding=step.binding, own=own)
-            proof = Proofs((checked, attempt))
-            result = finish(step, factor, Level.TWO, proof, remember=remember)
+            to_succeed = SucceedTogether((checked, counted))
+            result = finish(step, factor, Level.TWO, to_succeed, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
         step.count_try()
@@ -95,11 +101,11 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
         raise FactorNotAllowed
     recovered = replace(step.sign_in, way=Way.RECOVERY)
     try:
-        with locks.code_attempt(step.user.pk) as attempt:
+        with locks.code_attempt(step.user.pk) as counted:
             checked = checking.check_recovery_code(step.user, code, keep=step.is_reset)
-            proof = Proofs((checked, attempt))
+            to_succeed = SucceedTogether((checked, counted))
             if step.stored is not None and step.is_reset:
-                return resetting.allow(step.stored, visit, RECOVERY_CODE, proof)
+                return resetting.allow(step.stored, visit, RECOVERY_CODE, to_succeed)
             with finishing(step) as audited:
                 return starting.start_session_or_store(
                     step.user,
@@ -107,7 +113,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
                     experience=step.experience,
                     visit=visit,
                     audited=audited,
-                    proof=proof,
+                    to_succeed=to_succeed,
                 )
     except WrongFactor as error:
         checking.record_failure(step.user, RECOVERY_CODE, error)
@@ -134,11 +140,11 @@ def finish(
     step: Step,
     factor: FactorType,
     level: int,
-    proof: Proof | None = None,
+    to_succeed: SupportsSucceed | None = None,
     *,
     remember: bool = False,
 ) -> Outcome:
-    """Continue a sign-in whose second factor was just proven or set up, and use up the ``proof``.
+    """Continue a sign-in whose second factor was just proven or set up, with the success of ``to_succeed``.
 
     Raises:
         credentials.Suspended: the user is suspended.
@@ -147,9 +153,9 @@ def finish(
 
     """
     if step.stored is None:
-        return _step_up(step, factor, level, proof)
+        return _step_up(step, factor, level, to_succeed)
     if step.is_reset:
-        return resetting.allow(step.stored, step.visit, factor, proof)
+        return resetting.allow(step.stored, step.visit, factor, to_succeed)
     if factor not in step.need.methods:  # the factor is new
         step.user.refresh_from_db(fields=("factors", "two_step"))
     amr = add_methods(step.sign_in.amr, factor)
@@ -157,13 +163,18 @@ def finish(
     done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)
     with finishing(step) as audited:
         return starting.start_session_or_store(
-            step.user, done, experience=step.experience, visit=step.visit, audited=audited, proof=proof
+            step.user,
+            done,
+            experience=step.experience,
+            visit=step.visit,
+            audited=audited,
+            to_succeed=to_succeed,
         )
 
 
-def _step_up(step: Step, factor: FactorType, level: int, proof: Proof | None) -> SignInResult:
+def _step_up(step: Step, factor: FactorType, level: int, to_succeed: SupportsSucceed | None) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
-    renewed = confirming.step_up(step.session, factor, level, proof=proof)
+    renewed = confirming.step_up(step.session, factor, level, to_succeed=to_succeed)
     return SignInResult(
         redirect_to=step.visit.next_url,
         session_token=renewed.token,
