@@ -38,12 +38,13 @@ def begin(
     browser: str,
     pending: Pending | None,
     keep_signed_in: bool = False,
-    is_signed_in: bool = False,
+    signs_in_again: bool = False,
 ) -> str:
     """Start a sign-in at a provider; return the URL of the provider. ``keep_signed_in`` is the user's choice.
 
     ``browser`` is the hash of the browser's cookie: only this browser can finish the sign-in.
-    ``is_signed_in`` says whether the browser has a session.
+    ``signs_in_again``: the browser has a session and no pending request, so the provider asks the user again,
+    if it can.
 
     Raises:
         NotOffered: no such connector is enabled, or its provider cannot be used.
@@ -59,7 +60,7 @@ def begin(
             browser=browser,
             pending=pending,
             keep_signed_in=keep_signed_in,
-            is_signed_in=is_signed_in,
+            signs_in_again=signs_in_again,
         )
     except ProviderFailed as error:
         log.record(

@@ -52,7 +52,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
             browser=browser,
             pending=pending,
             keep_signed_in=sent.get("keep_signed_in") in _TICKED,
-            is_signed_in=pending is None and cookies.current_session(request) is not None,
+            signs_in_again=pending is None and cookies.current_session(request) is not None,
         )
     except ServiceError as error:
         return social_errors.refuse(request, error, _sign_in_url(pending))
