@@ -161,7 +161,8 @@ def _start_session_or_retry(
     try:
         return _start_session(person, offer, attempt, audited, visit)
     except (identities.LinkedElsewhere, provider_accounts.AccountChanged, Invalid):
-        # A concurrent sign-in of the same person created the user or the link: the retry finds it.
+        # A concurrent sign-in of the same person may have created the user or the link: the retry finds it.
+        # An address that breaks a rule is refused again.
         return _start_session(person, offer, attempt, audited, visit)
 
 
