@@ -35,7 +35,7 @@ from interaction.social import attempts
 from interaction.social.models import SocialAttempt
 from interaction.social.offers import NotOffered, Offer
 
-_LONGEST_CODE: Final = 4096
+LONGEST_PARAMETER: Final = 4096  # characters, in the answer of a provider
 _log: Final = logging.getLogger(__name__)
 
 
@@ -187,7 +187,7 @@ def redeem(offer: Offer, endpoints: Endpoints, answer: Answer, secrets: Secrets)
         raise ProviderError(
             gettext_noop("the answer names another issuer than the provider's"), Reason.ISSUER
         )
-    if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
+    if answer.error or not 0 < len(answer.code) <= LONGEST_PARAMETER:
         raise Declined
     if isinstance(offer.provider, OwnProtocolProvider):
         return offer.provider.redeem(offer.config, answer.code)
