@@ -71,7 +71,7 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
         with transaction.atomic():
             setting_up.lock_factors(step)
             _store(step.user, _bind_step(step, ceremony), credential, name)
-            result = verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+            result = verifying.continue_after_factor(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
             return setting_up.complete(result, visit, step)
     except PasskeyRefused:
         step.count_try()

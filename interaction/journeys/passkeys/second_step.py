@@ -60,7 +60,7 @@ def _prove(step: Step, credential: object, *, remember: bool) -> Outcome:
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(step)])
         use = PasskeyUse(passkey, proven)
         level = Level.PHISHING_RESISTANT
-        outcome = verifying.finish(step, FactorType.WEBAUTHN, level, use, remember=remember)
+        outcome = verifying.continue_after_factor(step, FactorType.WEBAUTHN, level, use, remember=remember)
     metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
     return outcome
 

@@ -31,7 +31,7 @@ def skip(visit: Visit) -> Outcome:
         raise FactorNotAllowed
     if step.stored is None:
         return _decline_wish(step)
-    with verifying.finishing(step) as audited, transaction.atomic():
+    with verifying.auditing_sign_in(step) as audited, transaction.atomic():
         if _OFFER in step.need.reasons:
             settings_of_users.skip_prompt(step.user)
         log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)

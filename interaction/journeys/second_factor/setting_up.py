@@ -56,7 +56,7 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
             authenticators.confirm(step.user, secret, code, name=name, now=now)
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
-            result = verifying.finish(step, FactorType.TOTP, Level.TWO)
+            result = verifying.continue_after_factor(step, FactorType.TOTP, Level.TWO)
             return complete(result, visit, step)
     except WrongFactor:
         step.count_try()

@@ -62,7 +62,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
             own = step.visit.authenticators if step.stored else None
             checked = checking.check(step.user, factor, code, binding=step.binding, own=own)
             to_succeed = SucceedTogether((checked, counted))
-            result = finish(step, factor, Level.TWO, to_succeed, remember=remember)
+            result = continue_after_factor(step, factor, Level.TWO, to_succeed, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
         step.count_try()
@@ -106,7 +106,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
             to_succeed = SucceedTogether((checked, counted))
             if step.stored is not None and step.is_reset:
                 return resetting.allow(step.stored, visit, RECOVERY_CODE, to_succeed)
-            with finishing(step) as audited:
+            with auditing_sign_in(step) as audited:
                 return starting.start_session_or_store(
                     step.user,
                     recovered,
@@ -136,7 +136,7 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
     return checking.send(step.user, factor, binding=step.binding, known=visit.known)
 
 
-def finish(
+def continue_after_factor(
     step: Step,
     factor: FactorType,
     level: int,
@@ -161,7 +161,7 @@ def finish(
     amr = add_methods(step.sign_in.amr, factor)
     reached = max(level, step.sign_in.level)
     done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)
-    with finishing(step) as audited:
+    with auditing_sign_in(step) as audited:
         return starting.start_session_or_store(
             step.user,
             done,
@@ -185,7 +185,7 @@ def _step_up(step: Step, factor: FactorType, level: int, to_succeed: SupportsSuc
 
 
 @contextmanager
-def finishing(step: Step) -> Iterator[AuditedOperation]:
+def auditing_sign_in(step: Step) -> Iterator[AuditedOperation]:
     """Write the audit entry of the whole sign-in, whose key names the way of the first factor."""
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)
