@@ -10,7 +10,7 @@ from audit.events import Event
 from identity.factors import settings_of_users
 from identity.factors.errors import FactorNotAllowed
 from interaction.journeys.second_factor import current_step, starting, verifying
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Continued, Outcome, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from oidc.grants import requests
@@ -42,7 +42,7 @@ def skip(visit: Visit) -> Outcome:
 
 
 @transaction.atomic
-def _decline_wish(step: Step) -> Continued:
+def _decline_wish(step: SecondStep) -> Continued:
     if step.visit.pending:
         requests.record_wish_declined(step.visit.pending.row)
     log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)

@@ -15,7 +15,7 @@ from identity.users import credentials
 from identity.users.notices import Notice, notify
 from interaction.journeys.second_factor import authenticator_setup, backup, current_step, verifying
 from interaction.journeys.second_factor.authenticator_setup import Offer
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
 
 
@@ -63,7 +63,7 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
         raise
 
 
-def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
+def complete(result: Outcome, visit: Visit, step: SecondStep) -> Outcome:
     """End the user's other sessions, which began without a second factor. Backup codes are the next page."""
     if not isinstance(result, SignInResult):
         return result
@@ -72,7 +72,7 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
     return backup.redirect_to_codes(result, visit) if backup.are_on(step.experience) else result
 
 
-def lock_factors(step: Step) -> None:
+def lock_factors(step: SecondStep) -> None:
     """Lock the factors of a user for the transaction that adds one.
 
     After a recovery code, the earlier factors are deleted: the user has lost them. If the request demands a
@@ -93,7 +93,7 @@ def lock_factors(step: Step) -> None:
         raise FactorNotAllowed
 
 
-def _find(visit: Visit, factor: FactorType) -> Step:
+def _find(visit: Visit, factor: FactorType) -> SecondStep:
     step = current_step.find(visit)
     if factor not in step.need.enrolable:
         raise FactorNotAllowed

@@ -23,7 +23,7 @@ from interaction.journeys.second_factor import (
     starting,
 )
 from interaction.journeys.second_factor.checking import RECOVERY_CODE
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
     SignInResult,
@@ -72,7 +72,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
     return result
 
 
-def can_recover(step: Step) -> bool:
+def can_recover(step: SecondStep) -> bool:
     """Return whether a recovery code can take the place of the second factor.
 
     The user need not have a factor: all that the code allows is to set up a new one.
@@ -137,7 +137,7 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
 
 
 def continue_after_factor(
-    step: Step,
+    step: SecondStep,
     factor: FactorType,
     level: int,
     to_succeed: SupportsSucceed | None = None,
@@ -172,7 +172,9 @@ def continue_after_factor(
         )
 
 
-def _step_up(step: Step, factor: FactorType, level: int, to_succeed: SupportsSucceed | None) -> SignInResult:
+def _step_up(
+    step: SecondStep, factor: FactorType, level: int, to_succeed: SupportsSucceed | None
+) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
     renewed = confirming.step_up(step.session, factor, level, to_succeed=to_succeed)
     return SignInResult(
@@ -185,7 +187,7 @@ def _step_up(step: Step, factor: FactorType, level: int, to_succeed: SupportsSuc
 
 
 @contextmanager
-def auditing_sign_in(step: Step) -> Iterator[AuditedOperation]:
+def auditing_sign_in(step: SecondStep) -> Iterator[AuditedOperation]:
     """Write the audit entry of the whole sign-in, whose key names the way of the first factor."""
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)
