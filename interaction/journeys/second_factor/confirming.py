@@ -1,4 +1,7 @@
-"""Proving the second factor again in a session, before a sensitive change."""
+"""Proving the second factor or the password again in a session, before a sensitive change of the account.
+
+``verifying`` proves the factor that a sign-in or an authorization request needs.
+"""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -1,4 +1,8 @@
-"""Proving the second factor of a pending sign-in."""
+"""Proving the second factor that a sign-in or an authorization request needs.
+
+The sign-in then continues: see ``current_step`` for what it needs, and ``checking`` for the codes.
+``confirming`` proves a factor again, for a change that the signed-in user makes.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
