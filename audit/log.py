@@ -116,7 +116,7 @@ def _storable(value: object) -> object:
     return str(value) if isinstance(value, UUID) else value
 
 
-class Attempt:
+class AuditedOperation:
     """An operation that may fail, which writes exactly one entry when it ends, unless it is postponed."""
 
     def __init__(self, event: Event, facts: dict[str, object], typed: TypedIdentifier | None = None) -> None:
@@ -169,7 +169,9 @@ class Attempt:
 
 
 @contextmanager
-def attempt(event: Event, typed: TypedIdentifier | None = None, /, **facts: object) -> Iterator[Attempt]:
+def attempt(
+    event: Event, typed: TypedIdentifier | None = None, /, **facts: object
+) -> Iterator[AuditedOperation]:
     """Write an entry with the outcome of the block, even if its changes are rolled back.
 
     The block may call ``record_success()`` in its own transaction. If it raises an error, the entry has the
@@ -177,14 +179,14 @@ def attempt(event: Event, typed: TypedIdentifier | None = None, /, **facts: obje
     entry stores it as text if the block sets ``user_id``, calls ``set_identifier_known``, or raises an error
     with ``identifies_user``.
     """
-    attempt = Attempt(event, dict(facts), typed)
+    audited = AuditedOperation(event, dict(facts), typed)
     try:
-        yield attempt
+        yield audited
     except Exception as error:
         if typed and getattr(error, "identifies_user", False):
             typed.is_known = True
-        attempt.facts |= getattr(error, "audit_facts", {})
-        attempt.record_failure(str(getattr(error, "reason", "server_error")))
+        audited.facts |= getattr(error, "audit_facts", {})
+        audited.record_failure(str(getattr(error, "reason", "server_error")))
         raise
-    if not attempt.is_settled:
-        attempt.record_success()
+    if not audited.is_settled:
+        audited.record_success()

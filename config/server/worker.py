@@ -3,19 +3,23 @@
 import asyncio
 import os
 import socket
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gunicorn.workers.gasgi import ASGIWorker
 
-from config.server.batches import Batches
+from config.server.batches import Batches, Serve
 from config.server.connection import Connection
 from config.server.shared_reads import Finish, Key, SharedReads
 from config.server.wsgi_requests import Send
 from config.server.wsgi_responses import Stream, Whole, call
 from identity.http.answers import Answer
+
+if TYPE_CHECKING:
+    from config.server.known_heads import KnownHeads
 
 _RETRY_SECONDS: Final = 1.0  # to wait before accepting again, if there was no free file descriptor
 _HEARTBEAT_SECONDS: Final = 1.0
@@ -31,7 +35,6 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._pool: ThreadPoolExecutor
         self._connections: Final[set[Connection]] = set()
         self._opening: Final[set[asyncio.Task[Any]]] = set()
         self._running = 0  # requests that are being served, also those of clients that have left
@@ -41,6 +44,13 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.large_bodies: Final = asyncio.Semaphore(self.cfg.threads // 4)
         self._is_accepting = False
         self._stopping: Final = asyncio.Event()
+        # ``_serve`` sets these, because the apps and the loop do not exist yet.
+        self._admit: Callable[[dict[str, Any]], Whole | AbstractContextManager[None] | None]
+        self._serve_together: Serve
+        self.heads: KnownHeads
+        self._new_connection: Callable[[], Connection]
+        self._pool: ThreadPoolExecutor
+        self._documents: SharedReads[Answer]
 
     @classmethod
     def check_config(cls, cfg: object, log: object) -> None:
@@ -184,6 +194,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         result: Whole | BaseException | None
         try:
             with place:
+                # gunicorn's ASGIWorker keeps the application in ``asgi``: here it is that of ``config.wsgi``.
                 result = None if stream.is_closed else call(self.asgi, environ, stream)
         except ConnectionError as failure:  # no failure if the client left during the response
             result = None if stream.is_closed else failure

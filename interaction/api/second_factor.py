@@ -29,7 +29,7 @@ from interaction.journeys.second_factor import (
     next_step,
     recovering,
     setting_up,
-    steps,
+    sign_in_or_session,
     verifying,
     visits,
 )
@@ -131,7 +131,7 @@ class SendFactorCode(SecondFactorView):
         fields, visit = self.read(request)
         # Responses are in English, but the message is for the user.
         with translation.override(languages.get_journey_language(request, visit.pending)):
-            seconds = steps.send_code(visit, factor=FactorType(fields["type"]))
+            seconds = sign_in_or_session.send_code(visit, factor=FactorType(fields["type"]))
         return Response({"expires_in": seconds})
 
 
@@ -184,7 +184,7 @@ class SetUpTotp(SecondFactorView):
     def post(self, request: Request) -> Response:
         """Get a secret for an authenticator: for a sign-in that needs one, or for the signed-in user."""
         _, visit = self.read(request)
-        return Response(EnrolmentSerializer(steps.begin_totp(visit)).data)
+        return Response(EnrolmentSerializer(sign_in_or_session.begin_totp(visit)).data)
 
 
 class VerifySetUpTotp(SecondFactorView):

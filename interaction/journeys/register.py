@@ -6,7 +6,7 @@ from django.db import transaction
 
 from audit import log
 from audit.events import Event
-from audit.log import Attempt
+from audit.log import AuditedOperation
 from identity.core.errors import Invalid, ServiceError
 from identity.factors.needed import Way
 from identity.limits import rules
@@ -76,10 +76,10 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     captcha.check(captcha_token)
     experience = experiences.current()
     addresses = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
-    with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as audited:
+        audited.application_id = visit.application_id
         _check_complete(experience, addresses, password, skipped)
-        _record_agreement(experience, entry, agreed_to_terms=agreed_to_terms)
+        _record_agreement(experience, audited, agreed_to_terms=agreed_to_terms)
         if password:
             policy.check(password, experience.password_policy, own=addresses.values())
         proofs = _find_proofs(experience, addresses, visit)
@@ -95,12 +95,14 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
                 SignIn(way=Way.REGISTER, amr=list(dict.fromkeys(amr)), entered=frozenset(proofs)),
                 experience=experience,
                 visit=visit,
-                entry=entry,
+                audited=audited,
             )
 
 
-def _record_agreement(experience: SignInExperience, entry: Attempt, *, agreed_to_terms: bool) -> None:
-    """Name the documents to which the user has to agree in the audit entry.
+def _record_agreement(
+    experience: SignInExperience, audited: AuditedOperation, *, agreed_to_terms: bool
+) -> None:
+    """Name the documents to which the user has to agree in the audit audited.
 
     Raises:
         Invalid: the user has not agreed to them.
@@ -109,7 +111,7 @@ def _record_agreement(experience: SignInExperience, entry: Attempt, *, agreed_to
     if documents := experience.documents_to_agree_to:
         if not agreed_to_terms:
             raise Invalid("agreed_to_terms", "must be true: the user has to agree", code="required")
-        entry.facts["agreed_to_terms"] = documents
+        audited.facts["agreed_to_terms"] = documents
 
 
 def _new_user(

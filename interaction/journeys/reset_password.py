@@ -37,7 +37,7 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
     """
     passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
     limits.hit_by_address(rules.SIGN_INS)
-    with log.attempt(Event.FORGOT_PASSWORD, typed.identifier(identifier)) as entry:
+    with log.attempt(Event.FORGOT_PASSWORD, typed.identifier(identifier)) as audited:
         kind = identifiers.detect_kind(identifier)
         proof = None
         if kind is not Kind.USERNAME:
@@ -51,7 +51,7 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
         user = find_owner(proof) if proof else None
         if proof is None or user is None:
             raise verification.NotVerified("identifier")
-        entry.set_identifier_known(is_known=True)
+        audited.set_identifier_known(is_known=True)
         current = experience.current()
         own = (user.username, user.email, user.phone)
         policy.check(new_password, current.password_policy, field="new_password", own=own)
@@ -61,8 +61,8 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
             with transaction.atomic():
                 verification.spend(proof)
                 credentials.reset_password(user, encoded, kind=kind, key=proof.identifier_key)
-                entry.user_id = user.pk
-                entry.record_success()
+                audited.user_id = user.pk
+                audited.record_success()
         except ownership.NotTheOwner:
             raise verification.NotVerified("identifier") from None
 

@@ -53,12 +53,13 @@ def sign_in_with_password(
         within=rules.SIGN_INS,
         group=sign_in_locks.get_group(kind, key),
     )
-    with login_attempt as attempt, log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier)) as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier))
+    with login_attempt as counted, log_attempt as audited:
+        audited.application_id = visit.application_id
         offered = experience.current()
         if not offered.can_use_password(kind):
             raise MethodOff(kind)
-        attempt.check(locks.Locked)
+        counted.check(locks.Locked)
         try:
             user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
@@ -72,8 +73,8 @@ def sign_in_with_password(
             SignIn(way=Way.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
             experience=offered,
             visit=visit,
-            entry=entry,
-            proof=attempt,
+            audited=audited,
+            to_succeed=counted,
         )
 
 
@@ -92,21 +93,21 @@ def sign_in_with_code(
 
     """
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
-    with codes.code_attempt() as attempt, log_attempt as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    with codes.code_attempt() as counted, log_attempt as audited:
+        audited.application_id = visit.application_id
         offered = experience.current()
         if not offered.can_use_code(kind):
             raise MethodOff(kind, "verification code")
-        proof = verification.verify(
+        verified = verification.verify(
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=visit.browser
         )
-        user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address)
-        if user is None or proof.is_outdated(user):
+        user = ownership.find_by_proof(kind, verified.identifier_key, address=verified.address)
+        if user is None or verified.is_outdated(user):
             raise verification.WrongCode
-        proven = (kind, proof.identifier_key)
+        proven = (kind, verified.identifier_key)
         try:
             with transaction.atomic():
-                verification.spend(proof)
+                verification.spend(verified)
                 return start_session_or_store(
                     user,
                     SignIn(
@@ -118,8 +119,8 @@ def sign_in_with_code(
                     ),
                     experience=offered,
                     visit=visit,
-                    entry=entry,
-                    proof=attempt,
+                    audited=audited,
+                    to_succeed=counted,
                 )
         except (ownership.NotTheOwner, credentials.InvalidCredentials):
             # The account was changed concurrently: another user proved the address, or the password changed.

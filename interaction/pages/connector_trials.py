@@ -16,7 +16,7 @@ from identity.operator_kit.operations import Operation, Return, ShowSite, Submis
 from identity.submissions.shown_once import Viewer
 from interaction.connectors.models import Connector
 from interaction.journeys.social import trial
-from interaction.journeys.social.provider import Answer
+from interaction.journeys.social.provider import LONGEST_PARAMETER, Answer
 
 _NAME: Final = "try"
 _PARAMETERS: Final = ("state", "code", "error", "iss")
@@ -26,10 +26,10 @@ class AnswerForm(forms.Form):
     """The answer of a provider, as the callback passes it on."""
 
     state = forms.CharField(max_length=200)
-    code = forms.CharField(required=False, max_length=4096)
+    code = forms.CharField(required=False, max_length=LONGEST_PARAMETER)
     error = forms.CharField(required=False, max_length=200)
     iss = forms.CharField(required=False, max_length=2048)
-    name = forms.CharField(required=False, max_length=4096)
+    name = forms.CharField(required=False, max_length=LONGEST_PARAMETER)
     shared = forms.CharField(required=False, max_length=1)
 
 

@@ -7,7 +7,7 @@ from django.db.models import F
 
 from audit import log
 from audit.events import Event
-from audit.log import Attempt
+from audit.log import AuditedOperation
 from audit.typed import TypedIdentifier
 from database import chains, ids
 from database.chains import Chain
@@ -95,9 +95,9 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
     if not delivery.can_deliver(recipients.channel_of(kind)):
         raise delivery.NoConnector(recipients.channel_of(kind))
     facts = {"identifier_type": kind.value, "interaction_type": purpose.value}
-    with log.attempt(Event.CODE_SEND, _typed_identifier(to), **facts) as entry:
+    with log.attempt(Event.CODE_SEND, _typed_identifier(to), **facts) as audited:
         row, code = _new_code(purpose, kind, to, browser)
-        entry.set_identifier_known(_belongs_to_user(row))
+        audited.set_identifier_known(_belongs_to_user(row))
         message = texts.new_code_message(
             pk=str(ids.new()),
             purpose=purpose,
@@ -110,7 +110,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
         with transaction.atomic():
             _replace_earlier(row, device)
             outgoing.enqueue(message, silent=row.silent)
-            entry.record_success()
+            audited.record_success()
     return CODE_SECONDS
 
 
@@ -164,20 +164,22 @@ def verify(  # noqa: PLR0913 - what a code is bound to, and its proof
     facts = {"identifier_type": kind.value, "interaction_type": purpose.value}
     key = recipients.key_of(kind, identifier)
     try:
-        with log.attempt(Event.CODE_VERIFY, _typed_identifier(identifier), **facts) as entry:
+        with log.attempt(Event.CODE_VERIFY, _typed_identifier(identifier), **facts) as audited:
             codes = VerificationCode.objects.matching(purpose=purpose, kind=kind, key=key, browser=browser)
-            proof = _redeem(codes if browser else codes.none(), code, entry, secret_hash)
+            proof = _redeem(codes if browser else codes.none(), code, audited, secret_hash)
     except WrongCode:
         wrong_codes.record(kind, key)
         raise
     return proof
 
 
-def _redeem(codes: CodeQuerySet, code: str, entry: Attempt, secret_hash: str | None) -> VerificationCode:
+def _redeem(
+    codes: CodeQuerySet, code: str, audited: AuditedOperation, secret_hash: str | None
+) -> VerificationCode:
     row = codes.live().order_by("-created_at", "-pk").first()
     if row is None:
         raise WrongCode
-    entry.set_identifier_known(_belongs_to_user(row))
+    audited.set_identifier_known(_belongs_to_user(row))
     wrong = WrongCodeOfUser if _belongs_to_user(row) else WrongCode
     typed_code = f"{row.pk} {code_formats.normalize(code)}"
     is_right = keyring.matches(typed_code, row.code_hash, purpose=_PURPOSE) and not row.silent
@@ -189,7 +191,7 @@ def _redeem(codes: CodeQuerySet, code: str, entry: Attempt, secret_hash: str | N
         if not live.update(tries=F("tries") + 1, **redeemed):
             raise wrong
         if is_right:
-            entry.record_success()
+            audited.record_success()
     if not is_right:
         raise wrong
     row.secret_hash = secret_hash

@@ -54,13 +54,13 @@ def authenticate(*, browser: str, credential: object) -> AdministratorPasskey:
     """
     with tenancy.using(tenancy.DEFAULT):
         limits.hit_by_address(rules.SIGN_INS)
-        with log.attempt(Event.ADMIN_SIGN_IN, by="passkey") as entry:
+        with log.attempt(Event.ADMIN_SIGN_IN, by="passkey") as audited:
             answer = credential_json.read_assertion(credential)
             rows = AdministratorPasskey.objects.select_related("administrator")
             passkey = rows.filter(credential_hash=passkeys.hash_id(answer.id)).first()
             if passkey is None:
                 raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
-            entry.facts |= {"username": passkey.administrator.username, "passkey": str(passkey.pk)}
+            audited.facts |= {"username": passkey.administrator.username, "passkey": str(passkey.pk)}
             known = passkeys.read_with_handle(passkey, credential_json.decode(passkey.user_handle))
             with _reporting_anomalies(passkey):
                 proven = ceremonies.verify_assertion(answer, known, [_bind(Ceremony.SIGN_IN, browser)])

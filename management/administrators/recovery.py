@@ -94,10 +94,10 @@ def send_links(email: str) -> None:
             (rules.RECOVERIES_FROM_ANYWHERE, key),
             (rules.SIGN_INS, limits.client_network()),
         )
-        with log.attempt(Event.ADMIN_RECOVERY_SEND, sign_in.typed_name(address)) as entry:
+        with log.attempt(Event.ADMIN_RECOVERY_SEND, sign_in.typed_name(address)) as audited:
             proven = Administrator.objects.filter(email__iexact=address, proven_email=F("email"))
             found = list(proven.order_by("pk")[:_MOST])
-            entry.set_identifier_known(bool(found))
+            audited.set_identifier_known(bool(found))
     # Sent after the response, so that the response time does not reveal whether an administrator was found.
     mail.run_later(lambda: _send_each(found))
 

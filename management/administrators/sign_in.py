@@ -57,15 +57,15 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
 
     """
     passwords.check_capacity()  # first, so a flood costs no statement and no log entry
-    with log.attempt(Event.ADMIN_SIGN_IN, typed_name(username)) as entry:
+    with log.attempt(Event.ADMIN_SIGN_IN, typed_name(username)) as audited:
         administrator = _verify_password(username, password)
-        entry.set_identifier_known(is_known=True)
+        audited.set_identifier_known(is_known=True)
         if second_step.is_missing(administrator):
             raise second_step.SetUpNeeded
         if administrator.second_step_since:
             if not code:
                 raise second_step.CodeNeeded
-            entry.facts["second_step"] = second_step.verify(administrator, code)
+            audited.facts["second_step"] = second_step.verify(administrator, code)
         remember_address(administrator.username)
     return administrator
 
@@ -81,11 +81,11 @@ def begin(*, username: str, password: str) -> Administrator:
 
     """
     passwords.check_capacity()  # first: see ``authenticate``
-    with log.attempt(Event.ADMIN_SIGN_IN, typed_name(username)) as entry:
+    with log.attempt(Event.ADMIN_SIGN_IN, typed_name(username)) as audited:
         administrator = _verify_password(username, password)
-        entry.set_identifier_known(is_known=True)
+        audited.set_identifier_known(is_known=True)
         if administrator.second_step_since:
-            entry.event = Event.ADMIN_PASSWORD_VERIFY
+            audited.event = Event.ADMIN_PASSWORD_VERIFY
         else:
             remember_address(administrator.username)
     return administrator
@@ -99,8 +99,8 @@ def complete(administrator: Administrator, *, code: str) -> None:
 
     """
     facts = {"username": administrator.username}
-    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, **facts) as entry:
-        entry.facts["second_step"] = second_step.verify(administrator, code)
+    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, **facts) as audited:
+        audited.facts["second_step"] = second_step.verify(administrator, code)
         remember_address(administrator.username)
 
 

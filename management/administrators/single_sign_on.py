@@ -159,17 +159,17 @@ def authenticate(pending: Mapping[str, Any] | None, query: Mapping[str, str]) ->
         ServiceError: the response is not valid.
 
     """
-    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, by="provider") as entry:
+    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, by="provider") as audited:
         person = finish(pending, query)
-        entry.facts["subject"] = person.subject
+        audited.facts["subject"] = person.subject
         accounts = ProviderAccount.objects.select_related("administrator")
         account = accounts.filter(issuer=person.issuer, subject=person.subject).first()
         if account is None:
             raise NotLinked
-        entry.facts["username"] = account.administrator.username
+        audited.facts["username"] = account.administrator.username
         needs_second_step = bool(account.administrator.second_step_since) and not person.has_two_factors
         if needs_second_step:
-            entry.event = Event.ADMIN_PROVIDER_VERIFY  # the sign-in has an entry of its own
+            audited.event = Event.ADMIN_PROVIDER_VERIFY  # the sign-in has an entry of its own
         ProviderAccount.objects.filter(pk=account.pk).update(last_used_at=DatabaseNow())
     return SignIn(account, person.has_two_factors, needs_second_step)
 

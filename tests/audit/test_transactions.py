@@ -36,9 +36,9 @@ class TestTransactions:
 
     def test_an_attempt_that_fails_is_written_after_the_rollback(self, acme):
         def attempt():
-            with log.attempt(Event.SIGN_IN_PASSWORD, username="alice") as entry, transaction.atomic():
+            with log.attempt(Event.SIGN_IN_PASSWORD, username="alice") as audited, transaction.atomic():
                 log.record(Event.USER_UPDATE, id="never")
-                entry.record_success()
+                audited.record_success()
                 raise Broken
 
         with acme.active(), pytest.raises(Broken):
@@ -59,8 +59,8 @@ class TestTransactions:
         assert last(acme, "SignIn.Password").payload["error"] == "server_error"
 
     def test_an_attempt_ends_with_exactly_one_entry(self, acme):
-        with acme.active(), log.attempt(Event.SIGN_IN_PASSWORD, username="alice") as entry:
-            entry.record_success()
+        with acme.active(), log.attempt(Event.SIGN_IN_PASSWORD, username="alice") as audited:
+            audited.record_success()
         with acme.active(), log.attempt(Event.SIGN_IN_PASSWORD, username="bob"):
             pass
 

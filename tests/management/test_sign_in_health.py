@@ -250,9 +250,9 @@ def record_failure(world, user, application):
     with (
         context.tenant(world.tenant.pk),
         suppress(credentials.WrongPassword),
-        log.attempt(Event.SIGN_IN_PASSWORD, known) as entry,
+        log.attempt(Event.SIGN_IN_PASSWORD, known) as audited,
     ):
-        entry.application_id = application.pk
+        audited.application_id = application.pk
         raise credentials.WrongPassword
 
 

@@ -153,8 +153,8 @@ def confirm(session: Session, password: str) -> None:
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """
-    with log.attempt(Event.PASSWORD_VERIFY, session_id=str(session.pk)) as entry:
-        entry.user_id = session.user_id
+    with log.attempt(Event.PASSWORD_VERIFY, session_id=str(session.pk)) as audited:
+        audited.user_id = session.user_id
         check_factor(session)
         if session.user.password:
             with limits.login_attempt(
@@ -168,7 +168,7 @@ def confirm(session: Session, password: str) -> None:
         elif must_sign_in_again(session):
             raise SignInAgain
         else:
-            entry.facts["method"] = "recent_sign_in"
+            audited.facts["method"] = "recent_sign_in"
 
 
 def must_enter_password(session: Session) -> bool:

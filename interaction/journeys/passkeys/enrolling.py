@@ -34,7 +34,7 @@ from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import stepping_up
 from interaction.journeys.second_factor import current_step, setting_up, verifying
 from interaction.journeys.second_factor.confirming import Renewed
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
 
 
@@ -71,7 +71,7 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
         with transaction.atomic():
             setting_up.lock_factors(step)
             _store(step.user, _bind_step(step, ceremony), credential, name)
-            result = verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+            result = verifying.continue_after_factor(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
             return setting_up.complete(result, visit, step)
     except PasskeyRefused:
         step.count_try()
@@ -163,14 +163,14 @@ def _store(user: User, binding: Binding, credential: object, name: str) -> Passk
     return passkey
 
 
-def _find(visit: Visit) -> Step:
+def _find(visit: Visit) -> SecondStep:
     step = current_step.find(visit)
     if FactorType.WEBAUTHN not in step.need.enrolable:
         raise FactorNotAllowed
     return step
 
 
-def _bind_step(step: Step, ceremony: Ceremony) -> Binding:
+def _bind_step(step: SecondStep, ceremony: Ceremony) -> Binding:
     return Binding(ceremony, step.visit.browser, str(step.user.pk), str(step.id))
 
 

@@ -12,7 +12,7 @@ from identity.limits import services as limits
 from interaction.journeys.passkeys import anomalies, stepping_up
 from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor import current_step, verifying
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
 
 
@@ -51,7 +51,7 @@ def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outco
         raise
 
 
-def _prove(step: Step, credential: object, *, remember: bool) -> Outcome:
+def _prove(step: SecondStep, credential: object, *, remember: bool) -> Outcome:
     answer = credential_json.read_assertion(credential)
     passkey = passkeys.find_usable(step.user, answer.id)
     if passkey is None:
@@ -60,16 +60,16 @@ def _prove(step: Step, credential: object, *, remember: bool) -> Outcome:
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(step)])
         use = PasskeyUse(passkey, proven)
         level = Level.PHISHING_RESISTANT
-        outcome = verifying.finish(step, FactorType.WEBAUTHN, level, use, remember=remember)
+        outcome = verifying.continue_after_factor(step, FactorType.WEBAUTHN, level, use, remember=remember)
     metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
     return outcome
 
 
-def _find(visit: Visit) -> Step:
+def _find(visit: Visit) -> SecondStep:
     step = current_step.find(visit)
     step.check_usable(FactorType.WEBAUTHN)
     return step
 
 
-def _bind(step: Step) -> Binding:
+def _bind(step: SecondStep) -> Binding:
     return Binding(Ceremony.SECOND_FACTOR, step.visit.browser, str(step.user.pk), str(step.id))

@@ -63,8 +63,8 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
 
     """
     limits.hit_by_address(rules.SIGN_INS)
-    with log.attempt(Event.SIGN_IN_PASSKEY) as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    with log.attempt(Event.SIGN_IN_PASSKEY) as audited:
+        audited.application_id = visit.application_id
         experience = experiences.current()
         if not experience.has_passkey_sign_in:
             raise PasskeySignInOff
@@ -75,7 +75,7 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
             raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
         with anomalies.reported(passkey):
             proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(visit)])
-            entry.user_id = passkey.user_id
+            audited.user_id = passkey.user_id
             return start_session_or_store(
                 passkey.user,
                 SignIn(
@@ -87,6 +87,6 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
                 ),
                 experience=experience,
                 visit=visit,
-                entry=entry,
-                proof=PasskeyUse(passkey, proven, is_discoverable=True),
+                audited=audited,
+                to_succeed=PasskeyUse(passkey, proven, is_discoverable=True),
             )

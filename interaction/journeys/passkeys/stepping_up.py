@@ -19,7 +19,7 @@ from interaction.journeys.passkeys import anomalies
 from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor import confirming
 from interaction.journeys.second_factor.confirming import Renewed
-from interaction.journeys.second_factor.sign_ins import Proof
+from interaction.journeys.second_factor.sign_ins import SupportsSucceed
 
 
 def get_options(session: Session, *, browser: str) -> dict[str, Any]:
@@ -65,15 +65,15 @@ def _prove(session: Session, credential: object, browser: str) -> Renewed:
     return renewed
 
 
-def step_up(session: Session, proof: Proof | None = None) -> Renewed:
-    """Store that a passkey was just proven in a session, and that ``proof`` is used.
+def step_up(session: Session, to_succeed: SupportsSucceed | None = None) -> Renewed:
+    """Store that a passkey was just proven in a session, with the success of ``to_succeed``.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
         PasskeyRefused: the passkey or its challenge was used or removed meanwhile.
 
     """
-    return confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT, proof=proof)
+    return confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT, to_succeed=to_succeed)
 
 
 def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:

@@ -1,4 +1,8 @@
-"""Checking the code of a second factor, for a sign-in and for a confirmation."""
+"""Sending and checking the codes of second factors.
+
+``verifying``, ``recovering`` and ``confirming`` decide what a right code allows. This module changes
+no sign-in and no session.
+"""
 
 from collections.abc import Iterable
 from contextlib import suppress

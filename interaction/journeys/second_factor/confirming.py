@@ -1,4 +1,7 @@
-"""Proving the second factor again in a session, before a sensitive change."""
+"""Proving the second factor or the password again in a session, before a sensitive change of the account.
+
+``verifying`` proves the factor that a sign-in or an authorization request needs.
+"""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,7 +17,7 @@ from identity.sessions.models import Session
 from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import checking
-from interaction.journeys.second_factor.sign_ins import Proof, Proofs
+from interaction.journeys.second_factor.sign_ins import SucceedTogether, SupportsSucceed
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +60,33 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
     """
     _check_usable(session, factor)
     try:
-        with locks.code_attempt(session.user_id) as attempt:
+        with locks.code_attempt(session.user_id) as counted:
             checked = checking.check(session.user, factor, code, binding=str(session.pk))
-            return step_up(session, factor, proof=Proofs((checked, attempt)))
+            return step_up(session, factor, to_succeed=SucceedTogether((checked, counted)))
     except WrongFactor as error:
         checking.record_failure(session.user, factor, error)
         raise
 
 
 def step_up(
-    session: Session, factor: FactorType, level: int = Level.TWO, *, proof: Proof | None = None
+    session: Session,
+    factor: FactorType,
+    level: int = Level.TWO,
+    *,
+    to_succeed: SupportsSucceed | None = None,
 ) -> Renewed:
-    """Store that a factor was just proven in a session, and that ``proof`` is used.
+    """Store that a factor was just proven in a session, with the success of ``to_succeed``.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
-        WrongFactor: the code was used before, or another error of ``proof``.
+        WrongFactor: the code was used before, or another error of ``to_succeed``.
 
     """
     amr = add_methods(session.amr, factor)
     chain = Chain()
     reached = max(level, session.level)
-    if proof:
-        proof.succeed(chain)  # lock order: the proof before the session, as in a sign-in, against deadlocks
+    if to_succeed:
+        to_succeed.succeed(chain)  # lock order: before the session, as in a sign-in, against deadlocks
     token = confirmations.step_up(
         session, amr=amr, level=reached, chain=chain, refusal=confirmation.SignInAgain
     )

@@ -21,7 +21,7 @@ from oidc.provider.authorization import demands
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SecondStep:
     """A pending sign-in of a browser, or its session, and what it still needs by the current policy.
 
     ``stored`` is None if the session needs a further factor for a request. ``is_stale``: the user must sign
@@ -87,7 +87,7 @@ class Step:
             raise FactorNotAllowed
 
 
-def find(visit: Visit) -> Step:
+def find(visit: Visit) -> SecondStep:
     """Return the step of a browser: of its pending sign-in or, without one, of its session.
 
     Raises:
@@ -102,7 +102,7 @@ def find(visit: Visit) -> Step:
     sign_in, need = starting.judge(stored.user, sign_ins.read(stored), experience, visit)
     if need.is_nothing or _has_lost_factors(stored, need):  # the policy or the factors were changed
         raise pending_sign_ins.NothingPending
-    return Step(stored.user, stored, sign_in, need, experience, visit)
+    return SecondStep(stored.user, stored, sign_in, need, experience, visit)
 
 
 def _has_lost_factors(stored: PendingSignIn, need: Need) -> bool:
@@ -113,7 +113,7 @@ def _has_lost_factors(stored: PendingSignIn, need: Need) -> bool:
     return not need.methods and not stored.must_enrol
 
 
-def _find_in_session(visit: Visit) -> Step:
+def _find_in_session(visit: Visit) -> SecondStep:
     session, pending = visit.current, visit.pending
     if session is None or pending is None:
         raise pending_sign_ins.NothingPending
@@ -129,4 +129,4 @@ def _find_in_session(visit: Visit) -> Step:
     is_stale = bool(need.enrolable) and confirmation.is_too_old_to_enrol(session)
     if is_stale:
         need = replace(need, enrolable=())
-    return Step(session.user, None, sign_in, need, experience, visit, is_stale)
+    return SecondStep(session.user, None, sign_in, need, experience, visit, is_stale)

@@ -10,7 +10,7 @@ from audit.events import Event
 from identity.factors import settings_of_users
 from identity.factors.errors import FactorNotAllowed
 from interaction.journeys.second_factor import current_step, starting, verifying
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Continued, Outcome, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from oidc.grants import requests
@@ -31,18 +31,18 @@ def skip(visit: Visit) -> Outcome:
         raise FactorNotAllowed
     if step.stored is None:
         return _decline_wish(step)
-    with verifying.finishing(step) as entry, transaction.atomic():
+    with verifying.auditing_sign_in(step) as audited, transaction.atomic():
         if _OFFER in step.need.reasons:
             settings_of_users.skip_prompt(step.user)
         log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
         declined = replace(step.sign_in, skips=True)
         return starting.start_session_or_store(
-            step.user, declined, experience=step.experience, visit=visit, entry=entry
+            step.user, declined, experience=step.experience, visit=visit, audited=audited
         )
 
 
 @transaction.atomic
-def _decline_wish(step: Step) -> Continued:
+def _decline_wish(step: SecondStep) -> Continued:
     if step.visit.pending:
         requests.record_wish_declined(step.visit.pending.row)
     log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)

@@ -10,7 +10,7 @@ from identity.factors.needed import Need
 from identity.users.models import User
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import backup, circumstances, current_step, people
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 
@@ -23,7 +23,7 @@ class Method:
     masked: str = ""
 
 
-def may_remember(step: Step) -> bool:
+def may_remember(step: SecondStep) -> bool:
     """Return whether the user may have this browser remembered: only if the step starts a session."""
     is_sign_in = step.stored is not None and not step.is_reset
     return is_sign_in and circumstances.may_remember(step.experience, step.need)

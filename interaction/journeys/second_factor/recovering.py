@@ -14,7 +14,7 @@ from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import checking, starting
 from interaction.journeys.second_factor.checking import RECOVERY_CODE, CheckedCode
-from interaction.journeys.second_factor.sign_ins import Outcome, Proofs, SignIn, Visit
+from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, SucceedTogether, Visit
 from interaction.social import usable_accounts
 
 
@@ -50,13 +50,13 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         within=rules.SIGN_INS,
     )
     log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed.identifier(identifier), way=Way.RECOVERY)
-    with login_attempt as attempt, log_attempt as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    with login_attempt as counted, log_attempt as audited:
+        audited.application_id = visit.application_id
         experience = experiences.current()
         if not is_possible(experience):
             raise FactorNotAllowed
         user = _find(identifier)
-        entry.set_identifier_known(user is not None)
+        audited.set_identifier_known(user is not None)
         try:
             owner, checked = _check(user, code)
             return starting.start_session_or_store(
@@ -64,8 +64,8 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
                 SignIn(way=Way.RECOVERY, amr=[]),
                 experience=experience,
                 visit=visit,
-                entry=entry,
-                proof=Proofs((checked, attempt)),
+                audited=audited,
+                to_succeed=SucceedTogether((checked, counted)),
             )
         except credentials.InvalidCredentials:  # the user got a password concurrently
             raise WrongFactor from None

@@ -16,7 +16,7 @@ from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import page_url
 from interaction.journeys.second_factor import starting
-from interaction.journeys.second_factor.sign_ins import Continued, Proof, SignIn, Visit
+from interaction.journeys.second_factor.sign_ins import Continued, SignIn, SupportsSucceed, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
 from interaction.verification import services as verification
@@ -72,7 +72,7 @@ def check(user: User, proof: VerificationCode, visit: Visit, experience: SignInE
     raise SecondFactorMissing
 
 
-def allow(pending: PendingSignIn, visit: Visit, proven: str, proof: Proof | None) -> Continued:
+def allow(pending: PendingSignIn, visit: Visit, proven: str, to_succeed: SupportsSucceed | None) -> Continued:
     """Let the browser set the new password, after its user proved a second factor.
 
     Raises:
@@ -81,8 +81,8 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, proof: Proof | None
     """
     chain, secret = Chain(), proof_secrets.new()
     pending_sign_ins.allow_reset(pending, secret, chain)
-    if proof:
-        proof.succeed(chain)
+    if to_succeed:
+        to_succeed.succeed(chain)
     facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
     log.record(Event.MFA_VERIFY, chain, user_id=pending.user_id, **facts)
     chain.run()

@@ -15,7 +15,7 @@ from identity.users import credentials
 from identity.users.notices import Notice, notify
 from interaction.journeys.second_factor import authenticator_setup, backup, current_step, verifying
 from interaction.journeys.second_factor.authenticator_setup import Offer
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
 
 
@@ -56,14 +56,14 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
             authenticators.confirm(step.user, secret, code, name=name, now=now)
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
-            result = verifying.finish(step, FactorType.TOTP, Level.TWO)
+            result = verifying.continue_after_factor(step, FactorType.TOTP, Level.TWO)
             return complete(result, visit, step)
     except WrongFactor:
         step.count_try()
         raise
 
 
-def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
+def complete(result: Outcome, visit: Visit, step: SecondStep) -> Outcome:
     """End the user's other sessions, which began without a second factor. Backup codes are the next page."""
     if not isinstance(result, SignInResult):
         return result
@@ -72,7 +72,7 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
     return backup.redirect_to_codes(result, visit) if backup.are_on(step.experience) else result
 
 
-def lock_factors(step: Step) -> None:
+def lock_factors(step: SecondStep) -> None:
     """Lock the factors of a user for the transaction that adds one.
 
     After a recovery code, the earlier factors are deleted: the user has lost them. If the request demands a
@@ -93,7 +93,7 @@ def lock_factors(step: Step) -> None:
         raise FactorNotAllowed
 
 
-def _find(visit: Visit, factor: FactorType) -> Step:
+def _find(visit: Visit, factor: FactorType) -> SecondStep:
     step = current_step.find(visit)
     if factor not in step.need.enrolable:
         raise FactorNotAllowed

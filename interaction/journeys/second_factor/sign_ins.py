@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -27,25 +28,25 @@ from interaction.social.proven_accounts import ProvenAccount
 from oidc.grants import remembered
 
 
-class Proof(Protocol):
-    """What proves a factor and counts once: an attempt, a code, or the answer of a passkey."""
+class SupportsSucceed(Protocol):
+    """What succeeds with a sign-in, and only once: a counted attempt, a code, or the answer of a passkey."""
 
     def succeed(self, chain: Chain | None = None) -> None:
-        """Store that the proof is used, in the transaction or the chain of the changes that it allows."""
+        """Store the success, in the transaction or the chain of the changes that it allows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proofs:
-    """Several proofs that count together.
+class SucceedTogether:
+    """Several parts, which succeed together.
 
     Sign-ins, step-ups and resets lock rows in one order: the user's, that of the code, the counter's, that of
     the session. So the code comes before the counter of attempts.
     """
 
-    parts: tuple[Proof, ...]
+    parts: tuple[SupportsSucceed, ...]
 
     def succeed(self, chain: Chain | None = None) -> None:
-        """Store that each of them is used."""
+        """Store the success of each part."""
         with chains.joined(chain) as writes:
             for part in self.parts:
                 part.succeed(writes)
@@ -119,6 +120,11 @@ class Visit:
     def next_url(self) -> str:
         """The URL of the page after the sign-in."""
         return self.pending.resume_url if self.pending else reverse("pages:account")
+
+    @property
+    def application_id(self) -> UUID | None:
+        """The id of the application that sent the pending request; None without such a request."""
+        return self.pending.application.pk if self.pending else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from audit import log
 from audit.events import Event
-from audit.log import Attempt
+from audit.log import AuditedOperation
 from database.chains import Chain
 from identity.factors import metrics
 from identity.factors.levels import ACR, Level
@@ -22,10 +22,10 @@ from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import circumstances, demands, first_factor_proofs, people
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
-    Proof,
     SecondFactorNeeded,
     SignIn,
     SignInResult,
+    SupportsSucceed,
     Visit,
 )
 from interaction.pending_sign_ins import services as pending_sign_ins
@@ -41,13 +41,13 @@ def start_session_or_store(  # noqa: PLR0913 - what signing in touches
     *,
     experience: SignInExperience,
     visit: Visit,
-    entry: Attempt,
-    proof: Proof | None = None,
+    audited: AuditedOperation,
+    to_succeed: SupportsSucceed | None = None,
 ) -> Outcome:
     """Start the session of a user, or store the sign-in until the second factor is proven.
 
-    ``entry`` is the audit entry of the sign-in, which succeeds. ``proof`` is what proved the factor, and
-    counts once. The entry, the proof and all changes of the sign-in are stored atomically.
+    ``audited`` writes the audit entry. ``to_succeed`` is what succeeds with the sign-in, such as its code and
+    the counted attempt. The entry, these successes and all changes of the sign-in are stored atomically.
 
     Raises:
         credentials.Suspended: the user is suspended, and every factor that is needed was right.
@@ -62,12 +62,12 @@ def start_session_or_store(  # noqa: PLR0913 - what signing in touches
         sign_in, need = judge(user, sign_in, experience, visit)
         if user.is_suspended and not need.methods:
             raise credentials.Suspended
-        entry.user_id = user.pk
+        audited.user_id = user.pk
         if not need.is_nothing:
-            return _store_pending(user, sign_in, need, experience, visit, entry, proof)
+            return _store_pending(user, sign_in, need, experience, visit, audited, to_succeed)
         try:
             with first_factor_proofs.claim(user, sign_in, visit) as (claimed, claimed_visit):
-                return _start(user, claimed, experience, claimed_visit, entry, proof)
+                return _start(user, claimed, experience, claimed_visit, audited, to_succeed)
         except credentials.FactorsChanged:
             user.refresh_from_db(fields=("factors", "two_step"))
         except sessions.Ended:
@@ -108,8 +108,8 @@ def _start(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     sign_in: SignIn,
     experience: SignInExperience,
     visit: Visit,
-    entry: Attempt,
-    proof: Proof | None,
+    audited: AuditedOperation,
+    to_succeed: SupportsSucceed | None,
 ) -> SignInResult:
     tenant = experience.tenant
     choice = sign_in.keep_signed_in if tenant.keep_signed_in else None
@@ -118,8 +118,8 @@ def _start(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     credentials.record_sign_in(user, chain)  # lock order: the user's row first, which avoids deadlocks
     if sign_in.finishing:
         pending_sign_ins.finish(sign_in.finishing, chain)
-    if proof:
-        proof.succeed(chain)
+    if to_succeed:
+        to_succeed.succeed(chain)
     first_factor_proofs.record(user, sign_in, chain)
     session, token = sessions.start(
         user,
@@ -139,7 +139,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as start_session_or_store
         requests.record_sign_in(pending.row, session, chain)
     known = circumstances.record(user, sign_in, experience, visit, chain)
     facts = _describe(sign_in) if experience.has_factors else {}
-    entry.record_success(chain, session_id=str(session.pk), **facts)
+    audited.record_success(chain, session_id=str(session.pk), **facts)
     chain.run()
     metrics.count_sign_in(sign_in.level)
     return SignInResult(
@@ -164,16 +164,16 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
     need: Need,
     experience: SignInExperience,
     visit: Visit,
-    entry: Attempt,
-    proof: Proof | None,
+    audited: AuditedOperation,
+    to_succeed: SupportsSucceed | None,
 ) -> SecondFactorNeeded:
     """Store the sign-in until its second factor is proven. The browser's present session does not change."""
     secret, pending = proof_secrets.new(), visit.pending
     browser = visit.browser or secret.hash  # a new browser: see ``cookies.add_proof``
     with transaction.atomic():
         credentials.lock_for_sign_in(user)
-        if proof:
-            proof.succeed()
+        if to_succeed:
+            to_succeed.succeed()
         first_factor_proofs.take_over(user, sign_in)
         stored = pending_sign_ins.store(
             user,
@@ -194,25 +194,25 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
         )
         if sign_in.risks and sign_in.finishing is None:
             log.record(Event.RISK_DETECTED, user_id=user.pk, id=user.pk, reasons=list(sign_in.risks))
-        _record_first_factor(sign_in, need, entry)
+        _record_first_factor(sign_in, need, audited)
     url = page_url(_PAGES[bool(need.methods)], pending)
     may_remember = circumstances.may_remember(experience, need)
     return SecondFactorNeeded(url, secret, need, stored, may_remember=may_remember)
 
 
-def _record_first_factor(sign_in: SignIn, need: Need, entry: Attempt) -> None:
+def _record_first_factor(sign_in: SignIn, need: Need, audited: AuditedOperation) -> None:
     """Record that the first factor is proven. A registration has created the user, and is recorded too."""
     facts: dict[str, object] = {"way": sign_in.way, "needed": list(need.reasons)}
     if sign_in.way == Way.REGISTER and not sign_in.finishing:
-        entry.record_success()
+        audited.record_success()
         log.record(
             Event.SIGN_IN_FIRST_FACTOR,
-            user_id=entry.user_id,
-            application_id=entry.application_id,
+            user_id=audited.user_id,
+            application_id=audited.application_id,
             result="success",
             **facts,
         )
         return
-    entry.event = Event.SIGN_IN_FIRST_FACTOR
-    entry.facts |= facts
-    entry.record_success()
+    audited.event = Event.SIGN_IN_FIRST_FACTOR
+    audited.facts |= facts
+    audited.record_success()

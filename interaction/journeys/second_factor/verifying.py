@@ -1,4 +1,8 @@
-"""Proving the second factor of a pending sign-in."""
+"""Proving the second factor that a sign-in or an authorization request needs.
+
+The sign-in then continues: see ``current_step`` for what it needs, and ``checking`` for the codes.
+``confirming`` proves a factor again, for a change that the signed-in user makes.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +11,7 @@ from typing import Final
 
 from audit import log
 from audit.events import Event
-from audit.log import Attempt
+from audit.log import AuditedOperation
 from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
@@ -23,8 +27,14 @@ from interaction.journeys.second_factor import (
     starting,
 )
 from interaction.journeys.second_factor.checking import RECOVERY_CODE
-from interaction.journeys.second_factor.current_step import Step
-from interaction.journeys.second_factor.sign_ins import Outcome, Proof, Proofs, SignInResult, Visit
+from interaction.journeys.second_factor.current_step import SecondStep
+from interaction.journeys.second_factor.sign_ins import (
+    Outcome,
+    SignInResult,
+    SucceedTogether,
+    SupportsSucceed,
+    Visit,
+)
 
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
 _EVENTS: Final = {
@@ -52,11 +62,11 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
     step = current_step.find(visit)
     step.check_usable(factor)
     try:
-        with locks.code_attempt(step.user.pk) as attempt:
+        with locks.code_attempt(step.user.pk) as counted:
             own = step.visit.authenticators if step.stored else None
             checked = checking.check(step.user, factor, code, binding=step.binding, own=own)
-            proof = Proofs((checked, attempt))
-            result = finish(step, factor, Level.TWO, proof, remember=remember)
+            to_succeed = SucceedTogether((checked, counted))
+            result = continue_after_factor(step, factor, Level.TWO, to_succeed, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
         step.count_try()
@@ -66,7 +76,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
     return result
 
 
-def can_recover(step: Step) -> bool:
+def can_recover(step: SecondStep) -> bool:
     """Return whether a recovery code can take the place of the second factor.
 
     The user need not have a factor: all that the code allows is to set up a new one.
@@ -95,19 +105,19 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
         raise FactorNotAllowed
     recovered = replace(step.sign_in, way=Way.RECOVERY)
     try:
-        with locks.code_attempt(step.user.pk) as attempt:
+        with locks.code_attempt(step.user.pk) as counted:
             checked = checking.check_recovery_code(step.user, code, keep=step.is_reset)
-            proof = Proofs((checked, attempt))
+            to_succeed = SucceedTogether((checked, counted))
             if step.stored is not None and step.is_reset:
-                return resetting.allow(step.stored, visit, RECOVERY_CODE, proof)
-            with finishing(step) as entry:
+                return resetting.allow(step.stored, visit, RECOVERY_CODE, to_succeed)
+            with auditing_sign_in(step) as audited:
                 return starting.start_session_or_store(
                     step.user,
                     recovered,
                     experience=step.experience,
                     visit=visit,
-                    entry=entry,
-                    proof=proof,
+                    audited=audited,
+                    to_succeed=to_succeed,
                 )
     except WrongFactor as error:
         checking.record_failure(step.user, RECOVERY_CODE, error)
@@ -130,15 +140,15 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
     return checking.send(step.user, factor, binding=step.binding, known=visit.known)
 
 
-def finish(
-    step: Step,
+def continue_after_factor(
+    step: SecondStep,
     factor: FactorType,
     level: int,
-    proof: Proof | None = None,
+    to_succeed: SupportsSucceed | None = None,
     *,
     remember: bool = False,
 ) -> Outcome:
-    """Continue a sign-in whose second factor was just proven or set up, and use up the ``proof``.
+    """Continue a sign-in whose second factor was just proven or set up, with the success of ``to_succeed``.
 
     Raises:
         credentials.Suspended: the user is suspended.
@@ -147,23 +157,30 @@ def finish(
 
     """
     if step.stored is None:
-        return _step_up(step, factor, level, proof)
+        return _step_up(step, factor, level, to_succeed)
     if step.is_reset:
-        return resetting.allow(step.stored, step.visit, factor, proof)
+        return resetting.allow(step.stored, step.visit, factor, to_succeed)
     if factor not in step.need.methods:  # the factor is new
         step.user.refresh_from_db(fields=("factors", "two_step"))
     amr = add_methods(step.sign_in.amr, factor)
     reached = max(level, step.sign_in.level)
     done = replace(step.sign_in, second=factor, level=reached, amr=amr, remember=remember)
-    with finishing(step) as entry:
+    with auditing_sign_in(step) as audited:
         return starting.start_session_or_store(
-            step.user, done, experience=step.experience, visit=step.visit, entry=entry, proof=proof
+            step.user,
+            done,
+            experience=step.experience,
+            visit=step.visit,
+            audited=audited,
+            to_succeed=to_succeed,
         )
 
 
-def _step_up(step: Step, factor: FactorType, level: int, proof: Proof | None) -> SignInResult:
+def _step_up(
+    step: SecondStep, factor: FactorType, level: int, to_succeed: SupportsSucceed | None
+) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
-    renewed = confirming.step_up(step.session, factor, level, proof=proof)
+    renewed = confirming.step_up(step.session, factor, level, to_succeed=to_succeed)
     return SignInResult(
         redirect_to=step.visit.next_url,
         session_token=renewed.token,
@@ -174,10 +191,10 @@ def _step_up(step: Step, factor: FactorType, level: int, proof: Proof | None) ->
 
 
 @contextmanager
-def finishing(step: Step) -> Iterator[Attempt]:
+def auditing_sign_in(step: SecondStep) -> Iterator[AuditedOperation]:
     """Write the audit entry of the whole sign-in, whose key names the way of the first factor."""
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)
-    with log.attempt(event, typed.identifier(step.user.identifier)) as entry:
-        entry.application_id = step.visit.pending.application.pk if step.visit.pending else None
-        yield entry
+    with log.attempt(event, typed.identifier(step.user.identifier)) as audited:
+        audited.application_id = step.visit.application_id
+        yield audited

@@ -1,6 +1,6 @@
 """The browser of a sign-in."""
 
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db.models import QuerySet, Subquery
@@ -13,6 +13,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator
 from identity.sessions import cookies
 from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor.sign_ins import Visit
@@ -35,10 +36,12 @@ def _get_authenticators(pending: Select[PendingSignIn]) -> Select[Authenticator]
 # sign-in of the browser.
 _FOR_REQUEST: Final = (pending_sign_ins.OF_REQUEST, requests.BY_ID, experiences.CURRENT)
 _FOR_NEWEST: Final = (pending_sign_ins.NEWEST, Select(_get_request_of_newest), experiences.CURRENT)
-_of_request: Final = SelectTogether(*_FOR_REQUEST)
-_of_newest: Final = SelectTogether(*_FOR_NEWEST)
-_of_request_with_totp: Final = SelectTogether(*_FOR_REQUEST, _get_authenticators(pending_sign_ins.OF_REQUEST))
-_of_newest_with_totp: Final = SelectTogether(*_FOR_NEWEST, _get_authenticators(pending_sign_ins.NEWEST))
+_STATEMENTS: Final = {  # by whether the browser names a request, and whether authenticators are read
+    (True, False): SelectTogether(*_FOR_REQUEST),
+    (True, True): SelectTogether(*_FOR_REQUEST, _get_authenticators(pending_sign_ins.OF_REQUEST)),
+    (False, False): SelectTogether(*_FOR_NEWEST),
+    (False, True): SelectTogether(*_FOR_NEWEST, _get_authenticators(pending_sign_ins.NEWEST)),
+}
 
 
 def of(request: HttpRequest, pending: Pending | None) -> Visit:
@@ -69,28 +72,41 @@ def find(request: HttpRequest, interaction: str, factor: FactorType | None = Non
         raise pending_requests.Expired
     if not browser:
         return Visit(browser, None, current, known, proofs)
-    rows = _read(browser, proofs, request_id, is_totp=factor is FactorType.TOTP)
-    stored, row, experience, *own = rows[0]
+    found = _read(browser, proofs, request_id, is_totp=factor is FactorType.TOTP)
     pending = None
-    if row is not None:
-        requests.mark_trial(row)
-        pending = pending_requests.read(row)
-    elif request_id or (stored and stored.request_id):
+    if found.request is not None:
+        requests.mark_trial(found.request)
+        pending = pending_requests.read(found.request)
+    elif request_id or (found.sign_in and found.sign_in.request_id):
         raise pending_requests.Expired
-    elif not stored:
+    elif not found.sign_in:
         pending = pending_requests.find(request, "")
-    authenticators_of_user = [each[-1] for each in rows if each[-1] is not None] if own else None
-    return Visit(browser, pending, current, known, proofs, stored, experience, authenticators_of_user)
+    return Visit(
+        browser=browser,
+        pending=pending,
+        current=current,
+        known=known,
+        proofs=proofs,
+        stored=found.sign_in,
+        experience=found.experience,
+        authenticators=found.authenticators,
+    )
 
 
-def _read(
-    browser: str, proofs: tuple[str, ...], request_id: UUID | None, *, is_totp: bool
-) -> list[list[Any]]:
-    """Return the pending sign-in, the authorization request and the experience; None for what is missing.
+class _Found(NamedTuple):
+    """What a second step reads. ``authenticators`` are read only for a code of one."""
 
-    For a code of an authenticator, return a row with each authenticator of the user.
-    """
-    if request_id is None:
-        return (_of_newest_with_totp if is_totp else _of_newest).all(browser=browser, proofs=proofs)
-    statement = _of_request_with_totp if is_totp else _of_request
-    return statement.all(browser=browser, proofs=proofs, pk=request_id, request_id=request_id)
+    sign_in: PendingSignIn | None
+    request: AuthorizationRequest | None
+    experience: SignInExperience | None
+    authenticators: list[Authenticator] | None
+
+
+def _read(browser: str, proofs: tuple[str, ...], request_id: UUID | None, *, is_totp: bool) -> _Found:
+    values: dict[str, object] = {"browser": browser, "proofs": proofs}
+    if request_id is not None:
+        values |= {"pk": request_id, "request_id": request_id}
+    rows = _STATEMENTS[request_id is not None, is_totp].all(**values)
+    sign_in, request, experience, *_ = rows[0]  # the rows differ only in the authenticator
+    own = [row[-1] for row in rows if row[-1] is not None] if is_totp else None
+    return _Found(sign_in, request, experience, own)

@@ -35,7 +35,7 @@ from interaction.social import attempts
 from interaction.social.models import SocialAttempt
 from interaction.social.offers import NotOffered, Offer
 
-_LONGEST_CODE: Final = 4096
+LONGEST_PARAMETER: Final = 4096  # characters, in the answer of a provider
 _log: Final = logging.getLogger(__name__)
 
 
@@ -55,12 +55,13 @@ def request_authorization(  # noqa: PLR0913 - where the request starts, and what
     pending: Pending | None = None,
     session: Session | None = None,
     keep_signed_in: bool = False,
-    is_signed_in: bool = False,
+    signs_in_again: bool = False,
 ) -> str:
     """Store an attempt and return the URL of the authorization request.
 
-    ``browser`` is the hash of the browser's cookie: only this browser can redeem the attempt. A user who
-    ``is_signed_in`` and has no pending request signs in again: the provider asks, if it can.
+    ``browser`` is the hash of the browser's cookie: only this browser can redeem the attempt.
+    ``signs_in_again``: the browser has a session and no pending request, so the provider asks the user again,
+    if it can.
 
     Raises:
         NotOffered: the provider cannot be used, or cannot reauthenticate the user as the request requires.
@@ -70,7 +71,7 @@ def request_authorization(  # noqa: PLR0913 - where the request starts, and what
 
     """
     max_age = pending.max_age if pending else None
-    if pending is None and is_signed_in and offer.can_reauthenticate:
+    if signs_in_again and offer.can_reauthenticate:
         max_age = 0
     if offer.provider is None or (max_age is not None and not offer.can_reauthenticate):
         raise NotOffered
@@ -186,7 +187,7 @@ def redeem(offer: Offer, endpoints: Endpoints, answer: Answer, secrets: Secrets)
         raise ProviderError(
             gettext_noop("the answer names another issuer than the provider's"), Reason.ISSUER
         )
-    if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
+    if answer.error or not 0 < len(answer.code) <= LONGEST_PARAMETER:
         raise Declined
     if isinstance(offer.provider, OwnProtocolProvider):
         return offer.provider.redeem(offer.config, answer.code)

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from audit import log
 from audit.events import Event
-from audit.log import Attempt
+from audit.log import AuditedOperation
 from identity.core.errors import Invalid
 from identity.factors.needed import Way
 from identity.sessions import proof_secrets
@@ -38,12 +38,13 @@ def begin(
     browser: str,
     pending: Pending | None,
     keep_signed_in: bool = False,
-    is_signed_in: bool = False,
+    signs_in_again: bool = False,
 ) -> str:
     """Start a sign-in at a provider; return the URL of the provider. ``keep_signed_in`` is the user's choice.
 
     ``browser`` is the hash of the browser's cookie: only this browser can finish the sign-in.
-    ``is_signed_in`` says whether the browser has a session.
+    ``signs_in_again``: the browser has a session and no pending request, so the provider asks the user again,
+    if it can.
 
     Raises:
         NotOffered: no such connector is enabled, or its provider cannot be used.
@@ -59,7 +60,7 @@ def begin(
             browser=browser,
             pending=pending,
             keep_signed_in=keep_signed_in,
-            is_signed_in=is_signed_in,
+            signs_in_again=signs_in_again,
         )
     except ProviderFailed as error:
         log.record(
@@ -108,17 +109,17 @@ def sign_in(
         Busy: too many requests are waiting for providers.
 
     """
-    with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as audited:
+        audited.application_id = visit.application_id
         offer = offers.get_offer_of(attempt.connector)
         max_age = visit.pending.max_age if visit.pending else None
         profile, auth_time = provider.fetch_profile(offer, attempt, state, answer, max_age)
-        entry.facts |= {"provider": profile.provider, "subject": profile.subject}
+        audited.facts |= {"provider": profile.provider, "subject": profile.subject}
         person = _Person(profile, auth_time, has_agreed=False)
         try:
-            return _start_session_or_retry(person, offer, attempt, entry, visit)
+            return _start_session_or_retry(person, offer, attempt, audited, visit)
         except _AgreementRequired:
-            entry.postpone()
+            audited.postpone()
             secret = proof_secrets.new()
             return AwaitedAgreement(agreements.keep(attempt, profile, auth_time, secret.hash), secret)
 
@@ -136,13 +137,13 @@ def sign_up(attempt: SocialAttempt, *, visit: Visit) -> Outcome:
     kept = agreements.read(attempt)
     if kept is None or not attempts.end(attempt):
         raise Expired
-    with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as entry:
-        entry.application_id = visit.pending.application.pk if visit.pending else None
+    with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as audited:
+        audited.application_id = visit.application_id
         profile, auth_time = kept
-        entry.facts |= {"provider": profile.provider, "subject": profile.subject}
+        audited.facts |= {"provider": profile.provider, "subject": profile.subject}
         offer = offers.get_offer_of(attempt.connector)
         person = _Person(profile, auth_time, has_agreed=True)
-        return _start_session_or_retry(person, offer, attempt, entry, visit)
+        return _start_session_or_retry(person, offer, attempt, audited, visit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,22 +156,23 @@ class _Person:
 
 
 def _start_session_or_retry(
-    person: _Person, offer: Offer, attempt: SocialAttempt, entry: Attempt, visit: Visit
+    person: _Person, offer: Offer, attempt: SocialAttempt, audited: AuditedOperation, visit: Visit
 ) -> Outcome:
     try:
-        return _start_session(person, offer, attempt, entry, visit)
+        return _start_session(person, offer, attempt, audited, visit)
     except (identities.LinkedElsewhere, provider_accounts.AccountChanged, Invalid):
-        # A concurrent sign-in of the same person created the user or the link: the retry finds it.
-        return _start_session(person, offer, attempt, entry, visit)
+        # A concurrent sign-in of the same person may have created the user or the link: the retry finds it.
+        # An address that breaks a rule is refused again.
+        return _start_session(person, offer, attempt, audited, visit)
 
 
 @transaction.atomic
 def _start_session(
-    person: _Person, offer: Offer, attempt: SocialAttempt, entry: Attempt, visit: Visit
+    person: _Person, offer: Offer, attempt: SocialAttempt, audited: AuditedOperation, visit: Visit
 ) -> Outcome:
     profile = person.profile
-    linked, user = _find_or_create_user(person, offer, entry)
-    entry.user_id, entry.facts["username"] = user.pk, user.identifier
+    linked, user = _find_or_create_user(person, offer, audited)
+    audited.user_id, audited.facts["username"] = user.pk, user.identifier
     current = experience.current()
     return start_session_or_store(
         user,
@@ -184,11 +186,13 @@ def _start_session(
         ),
         experience=current,
         visit=visit,
-        entry=entry,
+        audited=audited,
     )
 
 
-def _find_or_create_user(person: _Person, offer: Offer, entry: Attempt) -> tuple[SocialIdentity | None, User]:
+def _find_or_create_user(
+    person: _Person, offer: Offer, audited: AuditedOperation
+) -> tuple[SocialIdentity | None, User]:
     """Return the linked account, if there is one, and the user. A new user is linked at once.
 
     Raises:
@@ -204,7 +208,7 @@ def _find_or_create_user(person: _Person, offer: Offer, entry: Attempt) -> tuple
     try:
         if user := _find_by_email(profile):
             return None, user
-        user = _create_user(person, entry)
+        user = _create_user(person, audited)
         return identities.link(user, profile, offer.connector, offer.name), user
     except AccountExists:
         # A concurrent sign-in of the same person may have created the user and linked the account.
@@ -230,14 +234,14 @@ def _find_by_email(profile: Profile) -> User | None:
     return None
 
 
-def _create_user(person: _Person, entry: Attempt) -> User:
+def _create_user(person: _Person, audited: AuditedOperation) -> User:
     current, profile = experience.current(), person.profile
     if not current.can_create_social_users:
         raise NoAccount
     if documents := current.documents_to_agree_to:
         if not person.has_agreed:
             raise _AgreementRequired
-        entry.facts["agreed_to_terms"] = documents
+        audited.facts["agreed_to_terms"] = documents
     return users.create_from_provider(
         name=profile.name,
         email=matching.get_email_of_new_user(profile),

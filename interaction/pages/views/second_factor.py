@@ -13,7 +13,7 @@ from identity.factors.kinds import FactorType
 from identity.http.responses import add_headers, redirect
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import current_step, leaving, next_step, verifying, visits
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pages import factor_page
 from interaction.pages.factor_page import FactorForm
@@ -67,12 +67,12 @@ def leave(
         return add_headers(refuse(error), error.headers)
 
 
-def _refuse(request: HttpRequest, step: Step, error: ServiceError) -> HttpResponse:
+def _refuse(request: HttpRequest, step: SecondStep, error: ServiceError) -> HttpResponse:
     notice = factor_page.describe_refusal(error)
     return _page(request, step, FactorForm(), error.status, notice=notice, error=error)
 
 
-def _prove(request: HttpRequest, step: Step) -> HttpResponse:
+def _prove(request: HttpRequest, step: SecondStep) -> HttpResponse:
     form = FactorForm(request.POST)
     factor = factor_page.get_factor(request, step.need.methods)
     is_recovery = factor_page.is_recovery(request)
@@ -94,7 +94,7 @@ def _prove(request: HttpRequest, step: Step) -> HttpResponse:
     return shared.redirect_signed_in(request, result)
 
 
-def _send(request: HttpRequest, step: Step, factor: FactorType) -> HttpResponse:
+def _send(request: HttpRequest, step: SecondStep, factor: FactorType) -> HttpResponse:
     try:
         verifying.send_code(step.visit, factor=factor)
     except NothingPending:
@@ -104,7 +104,7 @@ def _send(request: HttpRequest, step: Step, factor: FactorType) -> HttpResponse:
     return _page(request, step, FactorForm(), is_sent=True)
 
 
-def _get_remember_days(step: Step) -> int | None:
+def _get_remember_days(step: SecondStep) -> int | None:
     """Return for how many days the user may ask not to be asked again; None if the user may not."""
     trusted = step.experience.trusted_devices
     return trusted.days if trusted and next_step.may_remember(step) else None
@@ -112,7 +112,7 @@ def _get_remember_days(step: Step) -> int | None:
 
 def _page(  # noqa: PLR0913 - the parts of a page
     request: HttpRequest,
-    step: Step,
+    step: SecondStep,
     form: FactorForm,
     status: int = 200,
     *,

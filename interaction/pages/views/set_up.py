@@ -12,7 +12,7 @@ from identity.http.responses import add_headers, redirect
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import backup, current_step, setting_up, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
-from interaction.journeys.second_factor.current_step import Step
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.pages import factor_page, passkey_part
 from interaction.pages.forms import SetUpForm
 from interaction.pages.views import shared
@@ -40,16 +40,16 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         return start_again(visit)
 
 
-def _begin(step: Step) -> Offer | None:
+def _begin(step: SecondStep) -> Offer | None:
     return setting_up.begin_totp(step.visit) if FactorType.TOTP in step.need.enrolable else None
 
 
-def _refuse(request: HttpRequest, step: Step, error: ServiceError) -> HttpResponse:
+def _refuse(request: HttpRequest, step: SecondStep, error: ServiceError) -> HttpResponse:
     notice = factor_page.describe_refusal(error)
     return _page(request, step, SetUpForm(), _begin(step), error.status, notice=notice)
 
 
-def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
+def _confirm(request: HttpRequest, step: SecondStep) -> HttpResponse:
     form = SetUpForm(request.POST)
     try:
         offer = setting_up.begin_totp(step.visit, repeated=request.POST.get("enrolment", ""))
@@ -69,7 +69,7 @@ def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
 
 def _page(  # noqa: PLR0913 - the parts of a page
     request: HttpRequest,
-    step: Step,
+    step: SecondStep,
     form: SetUpForm,
     offer: Offer | None,
     status: int = 200,

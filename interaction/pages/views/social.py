@@ -19,14 +19,13 @@ from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import visits
 from interaction.journeys.social import linking, trial
 from interaction.journeys.social import sign_in as signing_in
-from interaction.journeys.social.provider import Answer, receive_form, redeem_attempt
+from interaction.journeys.social.provider import LONGEST_PARAMETER, Answer, receive_form, redeem_attempt
 from interaction.pages import connector_trials
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.views import agreement, shared, social_errors
 from interaction.social.models import SocialAttempt
 
 _PARAMETERS: Final = ("state", "code", "error", "iss")
-_LONGEST_VALUE: Final = 4096
 _TICKED: Final = frozenset(("on", "true"))  # in a form, and in a link on a company's own sign-in page
 
 
@@ -52,7 +51,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
             browser=browser,
             pending=pending,
             keep_signed_in=sent.get("keep_signed_in") in _TICKED,
-            is_signed_in=pending is None and cookies.current_session(request) is not None,
+            signs_in_again=pending is None and cookies.current_session(request) is not None,
         )
     except ServiceError as error:
         return social_errors.refuse(request, error, _sign_in_url(pending))
@@ -83,7 +82,7 @@ def _repeat_as_get(request: HttpRequest, pk: UUID) -> HttpResponse:
     receive_form(state=state, callback=pk, user=user)
     values = {name: request.POST.get(name, "") for name in _PARAMETERS}
     values["name"] = trial.seal_name(state=state, callback=pk, user=user)
-    query = urlencode({name: value for name, value in values.items() if 0 < len(value) <= _LONGEST_VALUE})
+    query = urlencode({name: value for name, value in values.items() if 0 < len(value) <= LONGEST_PARAMETER})
     return redirect(f"{request.path}?{query}")
 
 

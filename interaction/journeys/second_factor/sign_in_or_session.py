@@ -1,4 +1,4 @@
-"""What a front end does in the pending sign-in of its browser or, without one, for the signed-in user."""
+"""Chooses, for front ends, between the pending sign-in of a browser and the session of its user."""
 
 from identity.factors.kinds import FactorType
 from identity.sessions.models import Session
