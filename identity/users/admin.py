@@ -39,8 +39,8 @@ def _suspend(submission: Submission) -> str:
     return gettext("The user is suspended; all sessions and refresh tokens have ended.")
 
 
-def _unsuspend(submission: Submission) -> str:
-    services.suspend(submission.row, suspended=False, expected=submission.expected)
+def _reactivate(submission: Submission) -> str:
+    services.reactivate(submission.row, expected=submission.expected)
     return gettext("The user can sign in again.")
 
 
@@ -105,7 +105,7 @@ class UserAdmin(Pages):
         profile_admin.EDIT,
         Operation(
             "unsuspend", _("Reactivate user"), _("The user can sign in again."),
-            _unsuspend, is_possible=lambda user: user.is_suspended,
+            _reactivate, is_possible=lambda user: user.is_suspended,
             bulk_label=(
                 _("Reactivate users"),
                 ngettext_lazy("Reactivate %(count)s user", "Reactivate %(count)s users", "count"),

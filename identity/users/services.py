@@ -187,11 +187,17 @@ def create_from_provider(*, name: str, email: str, avatar: str | None) -> User:
     return user
 
 
-def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:
-    """Suspend or unsuspend a user. A suspension ends all sessions and refresh tokens at once."""
-    fields: dict[str, Any] = {"is_suspended": suspended}
-    if suspended:
-        fields["epoch"] = F("epoch") + 1
+def suspend(user: User, *, expected: frozenset[int] | None = None) -> None:
+    """Suspend a user, which ends all sessions and refresh tokens at once."""
+    _change_suspension(user, {"is_suspended": True, "epoch": F("epoch") + 1}, expected)
+
+
+def reactivate(user: User, *, expected: frozenset[int] | None = None) -> None:
+    """Let a suspended user sign in again. The sessions and refresh tokens that ended stay ended."""
+    _change_suspension(user, {"is_suspended": False}, expected)
+
+
+def _change_suspension(user: User, fields: dict[str, Any], expected: frozenset[int] | None) -> None:
     records.change(user, fields, event=Event.USER_UPDATE, expected=expected, changed_fields=["is_suspended"])
 
 

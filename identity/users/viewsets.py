@@ -142,15 +142,12 @@ class UserViewSet(CrudViewSet):
         return Response(None)
 
     def suspend(self, request: Request, pk: str) -> Response:
-        """Suspend or unsuspend a user."""
+        """Suspend or reactivate a user."""
         user = self.get_object()
         serializer = SuspensionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        services.suspend(
-            user,
-            suspended=serializer.validated_data["is_suspended"],
-            expected=expected_versions(request, user.pk),
-        )
+        change = services.suspend if serializer.validated_data["is_suspended"] else services.reactivate
+        change(user, expected=expected_versions(request, user.pk))
         return Response(
             {
                 "id": user.pk,
