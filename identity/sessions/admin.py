@@ -21,8 +21,9 @@ from identity.operator_kit.panels import Panel, build_panel, link
 from identity.operator_kit.timestamps import format_time
 from identity.sessions import services
 from identity.sessions.models import Session
-from identity.users import identifiers, sign_out
+from identity.users import sign_out
 from identity.users.models import User
+from identity.users.search import match_users
 
 # The labels of columns, which ``get_label`` builds from their names.
 _LABELS: Final = (
@@ -113,7 +114,7 @@ class SessionAdmin(Pages):
         if pk := self.parse_id(search_term.strip()):
             return queryset.filter(pk=pk), False
         if search_term:
-            queryset = queryset.filter(user__search_text__contains=identifiers.fold(search_term))
+            queryset = queryset.filter(match_users(search_term, prefix="user__"))
         return queryset, False
 
     @admin.display(description=_("User"))

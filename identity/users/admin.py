@@ -15,7 +15,6 @@ from identity.operator_kit.pages import Pages
 from identity.users import (
     account_admin,
     credentials,
-    identifiers,
     other_ways,
     profile_admin,
     services,
@@ -23,6 +22,7 @@ from identity.users import (
 )
 from identity.users.forms import NewPasswordForm, NewUserForm, PersonForm, VerificationForm
 from identity.users.models import User
+from identity.users.search import match_users
 from identity.users.serializers import UserSerializer
 
 # The labels of columns, which ``get_label`` builds from their names.
@@ -169,7 +169,7 @@ class UserAdmin(Pages):
         """Search as the API does, which an index supports."""
         if not search_term:
             return queryset, False
-        matches = Q(search_text__contains=identifiers.fold(search_term))
+        matches = match_users(search_term)
         if pk := self.parse_id(search_term.strip()):
             matches |= Q(pk=pk)
         return queryset.filter(matches), False

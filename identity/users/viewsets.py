@@ -23,6 +23,7 @@ from identity.users import (
 )
 from identity.users.models import User
 from identity.users.profile import TOP_LEVEL
+from identity.users.search import match_users
 from identity.users.serializers import (
     PasswordSerializer,
     SuspendedSerializer,
@@ -72,7 +73,7 @@ class UserViewSet(CrudViewSet):
         "updated_at",
     )
     filters = {
-        "search": lambda text: Q(search_text__contains=identifiers.fold(text)),
+        "search": match_users,
         "username": lambda text: Q(username_key=identifiers.fold(text)),
         "primary_email": lambda text: Q(email_key=identifiers.fold(text)),
         "primary_phone": lambda text: Q(phone_key=identifiers.parse_phone(text)),
