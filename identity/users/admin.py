@@ -14,7 +14,6 @@ from identity.operator_kit.operations import Operation, ShowRow, Submission, val
 from identity.operator_kit.pages import Pages
 from identity.users import (
     account_admin,
-    credentials,
     other_ways,
     profile_admin,
     services,
@@ -53,9 +52,12 @@ def _unlock(submission: Submission) -> str:
 
 
 def _set_password(submission: Submission) -> str:
-    removes_others = submission.fields["remove_linked_accounts_and_passkeys"]
-    set_password = other_ways.set_only_password if removes_others else credentials.set_password
-    set_password(submission.row, submission.fields["password"], expected=submission.expected)
+    other_ways.set_password(
+        submission.row,
+        submission.fields["password"],
+        remove_others=submission.fields["remove_linked_accounts_and_passkeys"],
+        expected=submission.expected,
+    )
     return gettext("The new password is set; all sessions and refresh tokens have ended.")
 
 

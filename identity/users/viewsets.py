@@ -13,7 +13,6 @@ from identity.rest.filters import by_id
 from identity.rest.list_query import BoundListQuery
 from identity.rest.viewsets import CrudViewSet, ListMixin, Row
 from identity.users import (
-    credentials,
     factor_bits,
     identifiers,
     other_ways,
@@ -126,9 +125,12 @@ class UserViewSet(CrudViewSet):
         serializer = PasswordSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         fields = serializer.validated_data
-        removes_others = fields["remove_linked_accounts_and_passkeys"]
-        set_password = other_ways.set_only_password if removes_others else credentials.set_password
-        set_password(user, fields["password"], expected=expected_versions(request, user.pk))
+        other_ways.set_password(
+            user,
+            fields["password"],
+            remove_others=fields["remove_linked_accounts_and_passkeys"],
+            expected=expected_versions(request, user.pk),
+        )
         return Response(None)
 
     def locks(self, request: Request, pk: str) -> Response:
