@@ -125,7 +125,7 @@ class SessionAdmin(Pages):
     def state(self, session: Session) -> str:
         return _state(session)
 
-    @admin.display(description=_("Auth time"), ordering="auth_time")
+    @admin.display(description=_("Signed in at"), ordering="auth_time")
     def signed_in(self, session: Session) -> str:
         return _signed_in(session)
 
@@ -177,15 +177,15 @@ register_operations(
     User,
     Operation(
         "end-sessions", _("End sessions"),
-        _("Signs the user out of every browser. Applications with offline access keep it. To end that too, "
-          "sign the user out everywhere."),
+        _("Signs the user out of every browser. Applications with offline access keep their refresh tokens. "
+          "To end these too, sign the user out everywhere."),
         _end_all, is_destructive=True, sentence=_("End sessions of {name}"),
         bulk_label=(
             _("End sessions of users"),
             ngettext_lazy("End sessions of %(count)s user", "End sessions of %(count)s users", "count"),
         ),
-        bulk_description=_("Signs the users out of every browser. Applications with offline access keep it. "
-                           "To end that too, sign the users out everywhere."),
+        bulk_description=_("Signs the users out of every browser. Applications with offline access keep "
+                           "their refresh tokens. To end these too, sign the users out everywhere."),
     ),
     Operation(
         "sign-out", _("Sign out everywhere"),

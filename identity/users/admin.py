@@ -25,12 +25,7 @@ from identity.users.search import match_users
 from identity.users.serializers import UserSerializer
 
 # The labels of columns, which ``get_label`` builds from their names.
-_LABELS: Final = (
-    gettext_noop("Last sign in"),
-    gettext_noop("Login count"),
-    gettext_noop("Self registered"),
-    gettext_noop("Suspended"),
-)
+_LABELS: Final = (gettext_noop("Suspended"),)
 
 
 def _suspend(submission: Submission) -> str:
