@@ -67,7 +67,7 @@ class _ErrorResponse:
 
 
 _bad_request: Final = _ErrorResponse(
-    400, "invalid_request", _("That request makes no sense"),
+    400, "invalid_request", _("We could not read this request"),
     _("Your browser sent something we couldn't read."), _("Go back and try again."),
 )  # fmt: skip
 forbidden: Final = _ErrorResponse(
@@ -85,12 +85,13 @@ not_found: Final = _ErrorResponse(
     _("Check the address, or go back to the application you came from."),
 )  # fmt: skip
 wrong_method: Final = _ErrorResponse(
-    405, "invalid_request", _("That cannot be done here"),
+    405, "invalid_request", _("This address does not accept that request"),
     _("This page can't do what your browser asked for."),
     _("Go back to the application you came from."),
 )  # fmt: skip
 _too_large: Final = _ErrorResponse(
-    413, "invalid_request", _("That is too much"), _("the body is larger than %(size)s"), _("Send less."),
+    413, "invalid_request", _("What you sent is too large"),
+    _("the body is larger than %(size)s"), _("Send less."),
 )  # fmt: skip
 # On the operators' site: what to do about a large form, by the end of its path, else by its type.
 _IMPORT: Final = "/do/import/"

@@ -15,6 +15,13 @@ _ABBREVIATIONS: Final = {
 }  # fmt: skip
 # The labels of columns that most models have.
 _COMMON: Final = (gettext_noop("Created"), gettext_noop("Updated"), gettext_noop("ID"))
+# The labels of columns that people call by another name.
+_RENAMED: Final = {
+    "Auth time": gettext_noop("Signed in at"),
+    "Last sign in": gettext_noop("Last sign-in"),
+    "Login count": gettext_noop("Number of sign-ins"),
+    "Self registered": gettext_noop("Registered by the user"),
+}
 _WORD: Final = re.compile(rf"\b({'|'.join(_ABBREVIATIONS)})\b", re.IGNORECASE)
 
 
@@ -25,4 +32,4 @@ def get_label(text: object) -> str:
     """
     spelled = _WORD.sub(lambda word: _ABBREVIATIONS[word[0].lower()], str(text))
     label = capfirst(re.sub(r"^is ", "", spelled, flags=re.IGNORECASE))
-    return gettext(label) if label else ""
+    return gettext(_RENAMED.get(label, label)) if label else ""

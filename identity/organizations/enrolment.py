@@ -11,8 +11,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.organizations.models import Membership, Organization
 from identity.organizations.services import NoSuchOrganization
-from identity.users import identifiers
-from identity.users import services as users
+from identity.users import by_phone, identifiers
 from identity.users.identifiers import Kind
 from identity.users.models import User
 
@@ -58,7 +57,7 @@ def _enroll(
         if known := Membership.objects.filter(organization=organization, user__phone_key=key).first():
             return known
         _count_hit(application_id)
-    found = users.find_or_create_by_phone(phone=phone, name=name, email=email)
+    found = by_phone.find_or_create(phone=phone, name=name, email=email)
     member, is_new = Membership.objects.get_or_create(
         organization=organization,
         user=found.user,

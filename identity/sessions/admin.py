@@ -21,8 +21,9 @@ from identity.operator_kit.panels import Panel, build_panel, link
 from identity.operator_kit.timestamps import format_time
 from identity.sessions import services
 from identity.sessions.models import Session
-from identity.users import identifiers, sign_out
+from identity.users import sign_out
 from identity.users.models import User
+from identity.users.search import match_users
 
 # The labels of columns, which ``get_label`` builds from their names.
 _LABELS: Final = (
@@ -113,7 +114,7 @@ class SessionAdmin(Pages):
         if pk := self.parse_id(search_term.strip()):
             return queryset.filter(pk=pk), False
         if search_term:
-            queryset = queryset.filter(user__search_text__contains=identifiers.fold(search_term))
+            queryset = queryset.filter(match_users(search_term, prefix="user__"))
         return queryset, False
 
     @admin.display(description=_("User"))
@@ -124,7 +125,7 @@ class SessionAdmin(Pages):
     def state(self, session: Session) -> str:
         return _state(session)
 
-    @admin.display(description=_("Auth time"), ordering="auth_time")
+    @admin.display(description=_("Signed in at"), ordering="auth_time")
     def signed_in(self, session: Session) -> str:
         return _signed_in(session)
 
@@ -176,15 +177,15 @@ register_operations(
     User,
     Operation(
         "end-sessions", _("End sessions"),
-        _("Signs the user out of every browser. Applications with offline access keep it. To end that too, "
-          "sign the user out everywhere."),
+        _("Signs the user out of every browser. Applications with offline access keep their refresh tokens. "
+          "To end these too, sign the user out everywhere."),
         _end_all, is_destructive=True, sentence=_("End sessions of {name}"),
         bulk_label=(
             _("End sessions of users"),
             ngettext_lazy("End sessions of %(count)s user", "End sessions of %(count)s users", "count"),
         ),
-        bulk_description=_("Signs the users out of every browser. Applications with offline access keep it. "
-                           "To end that too, sign the users out everywhere."),
+        bulk_description=_("Signs the users out of every browser. Applications with offline access keep "
+                           "their refresh tokens. To end these too, sign the users out everywhere."),
     ),
     Operation(
         "sign-out", _("Sign out everywhere"),

@@ -14,8 +14,6 @@ from identity.operator_kit.operations import Operation, ShowRow, Submission, val
 from identity.operator_kit.pages import Pages
 from identity.users import (
     account_admin,
-    credentials,
-    identifiers,
     other_ways,
     profile_admin,
     services,
@@ -23,15 +21,11 @@ from identity.users import (
 )
 from identity.users.forms import NewPasswordForm, NewUserForm, PersonForm, VerificationForm
 from identity.users.models import User
+from identity.users.search import match_users
 from identity.users.serializers import UserSerializer
 
 # The labels of columns, which ``get_label`` builds from their names.
-_LABELS: Final = (
-    gettext_noop("Last sign in"),
-    gettext_noop("Login count"),
-    gettext_noop("Self registered"),
-    gettext_noop("Suspended"),
-)
+_LABELS: Final = (gettext_noop("Suspended"),)
 
 
 def _suspend(submission: Submission) -> str:
@@ -39,8 +33,8 @@ def _suspend(submission: Submission) -> str:
     return gettext("The user is suspended; all sessions and refresh tokens have ended.")
 
 
-def _unsuspend(submission: Submission) -> str:
-    services.suspend(submission.row, suspended=False, expected=submission.expected)
+def _reactivate(submission: Submission) -> str:
+    services.reactivate(submission.row, expected=submission.expected)
     return gettext("The user can sign in again.")
 
 
@@ -53,9 +47,12 @@ def _unlock(submission: Submission) -> str:
 
 
 def _set_password(submission: Submission) -> str:
-    removes_others = submission.fields["remove_linked_accounts_and_passkeys"]
-    set_password = other_ways.set_only_password if removes_others else credentials.set_password
-    set_password(submission.row, submission.fields["password"], expected=submission.expected)
+    other_ways.set_password(
+        submission.row,
+        submission.fields["password"],
+        remove_others=submission.fields["remove_linked_accounts_and_passkeys"],
+        expected=submission.expected,
+    )
     return gettext("The new password is set; all sessions and refresh tokens have ended.")
 
 
@@ -105,7 +102,7 @@ class UserAdmin(Pages):
         profile_admin.EDIT,
         Operation(
             "unsuspend", _("Reactivate user"), _("The user can sign in again."),
-            _unsuspend, is_possible=lambda user: user.is_suspended,
+            _reactivate, is_possible=lambda user: user.is_suspended,
             bulk_label=(
                 _("Reactivate users"),
                 ngettext_lazy("Reactivate %(count)s user", "Reactivate %(count)s users", "count"),
@@ -169,7 +166,7 @@ class UserAdmin(Pages):
         """Search as the API does, which an index supports."""
         if not search_term:
             return queryset, False
-        matches = Q(search_text__contains=identifiers.fold(search_term))
+        matches = match_users(search_term)
         if pk := self.parse_id(search_term.strip()):
             matches |= Q(pk=pk)
         return queryset.filter(matches), False

@@ -1,4 +1,4 @@
-"""Setting a password as the only way to sign in, besides codes: linked accounts and passkeys are removed."""
+"""Setting a password, which can remove the other ways to sign in: linked accounts and passkeys."""
 
 from django.db import transaction
 from django.utils.translation import gettext_noop
@@ -18,16 +18,24 @@ class NoWayLeft(ServiceError):
     )
 
 
-def set_only_password(user: User, password: str, *, expected: frozenset[int] | None = None) -> None:
-    """Set a new password as ``credentials.set_password``, and remove linked accounts and passkeys.
+def set_password(
+    user: User, password: str, *, remove_others: bool, expected: frozenset[int] | None = None
+) -> None:
+    """Set a new password as ``credentials.set_password`` does.
+
+    With ``remove_others`` it is the only way to sign in, besides codes: linked accounts and passkeys are
+    removed.
 
     Raises:
         Invalid: the password is too short or too long.
         passwords.Busy: the hashing queue is full.
         records.Stale: the user was changed since the caller read it.
-        NoWayLeft: the user could not sign in any more.
+        NoWayLeft: without the others, the user could not sign in any more.
 
     """
+    if not remove_others:
+        credentials.set_password(user, password, expected=expected)
+        return
     encoded = credentials.hash_new_password(password)
     with transaction.atomic():
         row_locks.lock(user)

@@ -15,6 +15,7 @@ from identity.users.models import User
 from identity.users.profile_serializers import ProfileSerializer, take_top_level
 
 _ONE_IS_REQUIRED: Final = "is required unless password_hash is sent"
+_ONLY_ONE: Final = "cannot be sent together with password_hash"
 _ALIASES: Final = {"primary_email": "email", "primary_phone": "phone"}
 
 
@@ -106,19 +107,25 @@ class UserSerializer(Record):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a password or a hash of a new user, and not both."""
-        if self.instance is None and ("password" in attrs) == ("password_hash" in attrs):
-            raise serializers.ValidationError({"password": _ONE_IS_REQUIRED}, code="required")
+        for error in self._find_password_conflict():
+            raise serializers.ValidationError({error.field: error.rule}, code=error.code)
         return super().validate(attrs)
 
     def find_conflicts(self, values: Mapping[str, Any]) -> Iterator[FieldError]:
-        """Return the errors of a missing password, and of verified flags without an address."""
+        """Return the errors of a missing or second password, and of verified flags without an address."""
         yield from super().find_conflicts(values)
-        if self.instance is None and not self.initial_data.keys() & set(self.one_of):
-            yield FieldError("password", _ONE_IS_REQUIRED, "required")
+        yield from self._find_password_conflict()
         for kind in addresses.KINDS:
             is_missing = not values.get(kind, getattr(self.instance, kind, ""))
             if values.get(f"{kind}_verified") and is_missing and kind not in self.initial_data:
                 yield FieldError(f"{kind}_verified", addresses.WITHOUT_ADDRESS[kind], "conflict")
+
+    def _find_password_conflict(self) -> Iterator[FieldError]:
+        sent = self.initial_data.keys() & set(self.one_of)
+        if self.instance is None and not sent:
+            yield FieldError("password", _ONE_IS_REQUIRED, "required")
+        elif self.instance is None and len(sent) > 1:
+            yield FieldError("password", _ONLY_ONE, "conflict")
 
 
 class ImportedUserSerializer(serializers.Serializer[Any]):

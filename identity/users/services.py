@@ -1,7 +1,6 @@
 """Creating, changing, suspending and deleting users."""
 
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -9,7 +8,6 @@ from django.db.models import F
 
 from audit.events import Event
 from identity.core import records
-from identity.core.errors import Invalid
 from identity.users import (
     addresses,
     credentials,
@@ -171,51 +169,6 @@ def change(
         ownership.take_over(user, new_proofs)
 
 
-@dataclass(frozen=True, slots=True)
-class UserByPhone:
-    """The user of a phone. If ``was_taken``, the user is new, and another account has lost the phone."""
-
-    user: User
-    is_new: bool
-    was_taken: bool = False
-
-    @property
-    def affects_existing_users(self) -> bool:
-        """Whether the lookup revealed or changed an existing account."""
-        return self.was_taken or not self.is_new
-
-
-@transaction.atomic
-def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserByPhone:
-    """Return the user of a phone, and create the user if necessary. Parallel calls create only one.
-
-    An existing user has proven the phone, or was created by an earlier call and has no owner yet. Any other
-    account with this phone loses it to the new user, whose identifiers are unproven.
-
-    Raises:
-        Invalid: the phone or the email is invalid, or another user has the email.
-
-    """
-    user = User(name=name)
-    addresses.set_identifiers(user, username="", email=email, phone=phone)
-    if not user.phone or user.phone_key is None:
-        raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
-    addresses.set_proven(user, ())
-    known = ownership.lock_unclaimed(Kind.PHONE, user.phone_key)
-    if known is not None:
-        return UserByPhone(known, is_new=False)
-    try:
-        with transaction.atomic():
-            was_taken = ownership.release([Kind.PHONE], to=user)
-            records.create(user, event=Event.USER_CREATE, phone=user.phone)
-    except Invalid:
-        known = ownership.lock_unclaimed(Kind.PHONE, user.phone_key)
-        if known is None:
-            raise
-        return UserByPhone(known, is_new=False)
-    return UserByPhone(user, is_new=True, was_taken=was_taken)
-
-
 def create_from_provider(*, name: str, email: str, avatar: str | None) -> User:
     """Create a user without a password, from an external provider that verified the email.
 
@@ -234,11 +187,17 @@ def create_from_provider(*, name: str, email: str, avatar: str | None) -> User:
     return user
 
 
-def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:
-    """Suspend or unsuspend a user. A suspension ends all sessions and refresh tokens at once."""
-    fields: dict[str, Any] = {"is_suspended": suspended}
-    if suspended:
-        fields["epoch"] = F("epoch") + 1
+def suspend(user: User, *, expected: frozenset[int] | None = None) -> None:
+    """Suspend a user, which ends all sessions and refresh tokens at once."""
+    _change_suspension(user, {"is_suspended": True, "epoch": F("epoch") + 1}, expected)
+
+
+def reactivate(user: User, *, expected: frozenset[int] | None = None) -> None:
+    """Let a suspended user sign in again. The sessions and refresh tokens that ended stay ended."""
+    _change_suspension(user, {"is_suspended": False}, expected)
+
+
+def _change_suspension(user: User, fields: dict[str, Any], expected: frozenset[int] | None) -> None:
     records.change(user, fields, event=Event.USER_UPDATE, expected=expected, changed_fields=["is_suspended"])
 
 

@@ -13,7 +13,6 @@ from identity.rest.filters import by_id
 from identity.rest.list_query import BoundListQuery
 from identity.rest.viewsets import CrudViewSet, ListMixin, Row
 from identity.users import (
-    credentials,
     factor_bits,
     identifiers,
     other_ways,
@@ -23,6 +22,7 @@ from identity.users import (
 )
 from identity.users.models import User
 from identity.users.profile import TOP_LEVEL
+from identity.users.search import match_users
 from identity.users.serializers import (
     PasswordSerializer,
     SuspendedSerializer,
@@ -72,7 +72,7 @@ class UserViewSet(CrudViewSet):
         "updated_at",
     )
     filters = {
-        "search": lambda text: Q(search_text__contains=identifiers.fold(text)),
+        "search": match_users,
         "username": lambda text: Q(username_key=identifiers.fold(text)),
         "primary_email": lambda text: Q(email_key=identifiers.fold(text)),
         "primary_phone": lambda text: Q(phone_key=identifiers.parse_phone(text)),
@@ -125,9 +125,12 @@ class UserViewSet(CrudViewSet):
         serializer = PasswordSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         fields = serializer.validated_data
-        removes_others = fields["remove_linked_accounts_and_passkeys"]
-        set_password = other_ways.set_only_password if removes_others else credentials.set_password
-        set_password(user, fields["password"], expected=expected_versions(request, user.pk))
+        other_ways.set_password(
+            user,
+            fields["password"],
+            remove_others=fields["remove_linked_accounts_and_passkeys"],
+            expected=expected_versions(request, user.pk),
+        )
         return Response(None)
 
     def locks(self, request: Request, pk: str) -> Response:
@@ -142,15 +145,12 @@ class UserViewSet(CrudViewSet):
         return Response(None)
 
     def suspend(self, request: Request, pk: str) -> Response:
-        """Suspend or unsuspend a user."""
+        """Suspend or reactivate a user."""
         user = self.get_object()
         serializer = SuspensionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        services.suspend(
-            user,
-            suspended=serializer.validated_data["is_suspended"],
-            expected=expected_versions(request, user.pk),
-        )
+        change = services.suspend if serializer.validated_data["is_suspended"] else services.reactivate
+        change(user, expected=expected_versions(request, user.pk))
         return Response(
             {
                 "id": user.pk,

@@ -10,8 +10,9 @@ from audit import context
 from audit.models import EntryQuerySet
 from audit.typed import find_subject
 from database import ids
-from identity.users import identifiers, typed
+from identity.users import typed
 from identity.users.models import User
+from identity.users.search import match_users
 from oidc.applications.models import Application
 
 # A part of a name finds at most this many users, and at most this many applications.
@@ -47,7 +48,7 @@ def _search_id(entries: EntryQuerySet, pk: str) -> EntryQuerySet:
 
 
 def _search_names(entries: EntryQuerySet, text: str) -> Found:
-    users = User.objects.filter(search_text__contains=identifiers.fold(text)).order_by("-created_at", "-pk")
+    users = User.objects.filter(match_users(text)).order_by("-created_at", "-pk")
     named = Application.objects.filter(Q(name__icontains=text) | Q(client_id=text))
     applications = named.order_by("-created_at", "-pk").values_list("pk", flat=True)
     people, application_ids = list(users[: MAX_MATCHES + 1]), list(applications[: MAX_MATCHES + 1])

@@ -18,8 +18,8 @@ from database import ids
 from identity.operator_kit import routes
 from identity.operator_kit.pages import Pages
 from identity.organizations.models import Organization
-from identity.users import identifiers
 from identity.users.models import User
+from identity.users.search import match_users
 from management.site import navigation
 from management.site.own_pages import get_own_pages
 from oidc.applications.models import Application
@@ -71,7 +71,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 def _find(request: HttpRequest, text: str) -> Iterable[Group]:
     if len(text) >= _MIN_LETTERS:
-        users = _find_rows(request, User, _match_user(text))
+        users = _find_rows(request, User, match_users(text) | _match_id(text))
         yield Group(gettext("Users"), "users", users)
         applications = _find_rows(request, Application, _match_application(text))
         yield Group(gettext("Applications"), "applications", applications)
@@ -111,10 +111,6 @@ def _describe(row: Any) -> str:
     if isinstance(row, User):
         return row.identifier
     return row.client_id if isinstance(row, Application) else row.description[:80]
-
-
-def _match_user(text: str) -> Q:
-    return Q(search_text__contains=identifiers.fold(text)) | _match_id(text)
 
 
 def _match_application(text: str) -> Q:

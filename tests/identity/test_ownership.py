@@ -8,7 +8,7 @@ from django.apps import apps
 from audit.models import Entry
 from identity.core import tenancy
 from identity.core.errors import Invalid
-from identity.users import importing, ownership, user_data
+from identity.users import by_phone, importing, ownership, user_data
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -177,7 +177,7 @@ class TestRowsOfTheReleaseBefore:
 
     def people(self, world: World) -> dict[str, User]:
         with world.active():
-            member = users.find_or_create_by_phone(phone=new_phone(), name="", email=new_email()).user
+            member = by_phone.find_or_create(phone=new_phone(), name="", email=new_email()).user
             imported = importing.new_imported_user({"email": new_email()}, source="old", foreign_id="1")
             importing.add([imported])
         verified = registered(world, username="verified", email=new_email())

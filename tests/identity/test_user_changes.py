@@ -79,14 +79,14 @@ class TestSuspend:
     def test_decision_I5_letting_in_again_revives_nothing(self, visit):
         with visit.world.active():
             users.suspend(visit.user)
-            users.suspend(visit.user, suspended=False)
+            users.reactivate(visit.user)
 
         visit.everything_is_dead()
 
     def test_who_is_let_in_again_can_sign_in(self, visit):
         with visit.world.active():
             users.suspend(visit.user)
-            users.suspend(visit.user, suspended=False)
+            users.reactivate(visit.user)
 
         tokens = visit.client.tokens_for(visit.user)
 
@@ -161,7 +161,7 @@ class TestSuspend:
             for token in families:
                 assert client.refresh(token).json()["error"] == "invalid_grant"
             with acme.active():
-                users.suspend(user, suspended=False)
+                users.reactivate(user)
 
     def test_case_M12_a_sign_in_under_way_leaves_no_session(self, acme):
         client, user = acme.application(), acme.user()
@@ -182,7 +182,7 @@ class TestSuspend:
                 said = cast.query_of(browser.authorize(client, prompt="none").headers["Location"])
                 assert said["error"] == "login_required"
             with acme.active():
-                users.suspend(user, suspended=False)
+                users.reactivate(user)
 
 
 class TestSetPassword:

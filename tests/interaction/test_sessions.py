@@ -147,7 +147,7 @@ class TestLife:
 
         with acme.active():
             users.suspend(user)
-            users.suspend(user, suspended=False)
+            users.reactivate(user)
 
         assert not is_signed_in(browser.get("/account"))
 

@@ -112,7 +112,7 @@ class TestRefusal:
         user = acme.user()
         with acme.active():
             users.suspend(user)
-            users.suspend(user, suspended=False)
+            users.reactivate(user)
 
         answer = acme.post(PATH, json=credentials(user))
 

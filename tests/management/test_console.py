@@ -103,6 +103,17 @@ class TestLists:
         assert texts(page, "dt")[-1] == "ID"
         assert f'data-copy-text="{user.pk}"' in page
 
+    def test_columns_with_names_of_programmers_have_labels_for_people(self, acme, operator):
+        user = acme.user()
+        acme.browser().sign_in(user)
+
+        labels = texts(operator.get(f"{USERS}{user.pk}/change/").text, "dt")
+        listed, sessions = operator.get(USERS).text, operator.get("/admin/identity_sessions/session/").text
+
+        assert {"Last sign-in", "Number of sign-ins", "Registered by the user"} <= set(labels)
+        assert "<summary>Registered by the user" in listed
+        assert "<summary>Signed in at" in sessions
+
     def test_an_operation_is_named_after_its_row_and_dangers_come_last(self, acme, operator):
         user = acme.user(name='Ada "<b>" {name}')
         path = f"{USERS}{user.pk}/"

@@ -24,6 +24,11 @@ Body = dict[str, Any]
 # By name: the path of a creation, its body, and the code of each wrong field.
 WRONG: Final[dict[str, tuple[str, Body, dict[str, str]]]] = {
     "what is missing": ("/users", {}, {"username": "required", "password": "required"}),
+    "a user with two passwords": (
+        "/users",
+        {"username": "ann", "password": PASSWORD, "password_hash": PASSWORD},
+        {"password": "conflict", "password_hash": "invalid"},
+    ),
     "a user": (
         "/users",
         {

@@ -74,6 +74,20 @@ class TestCreate:
         assert answer.status_code == 200
         assert result_of(admin.get(f"/users/{made['id']}"))["login_count"] == 1
 
+    def test_refuses_a_password_with_a_hash_and_says_so(self, admin):
+        stored = PasswordHasher(time_cost=1, memory_cost=8192, parallelism=1).hash(PASSWORD)
+
+        answer = admin.post("/users", username="moved", password=PASSWORD, password_hash=stored)
+
+        assert refusal_of(answer, 400) == "password: cannot be sent together with password_hash"
+        assert answer.json()["errors"] == [
+            {
+                "field": "password",
+                "code": "conflict",
+                "message": "Cannot be sent together with password_hash",
+            }
+        ]
+
     @pytest.mark.parametrize("stored", ["x", "md5$a$b", "$argon2id$v=19$m=9999999,t=2,p=1$YWFhYWFhYWE$YWFh"])
     def test_decision_I9_refuses_a_hash_that_nobody_knows_or_that_costs_too_much(self, admin, stored):
         answer = admin.post("/users", username="moved", password_hash=stored)

@@ -298,7 +298,7 @@ class TestLife:
         with acme.active():
             users.suspend(person)
             suspended = client.userinfo(token)
-            users.suspend(person, suspended=False)
+            users.reactivate(person)
 
         let_in = client.userinfo(token)
 

@@ -126,7 +126,7 @@ class AuthorizationCodes(RuleBasedStateMachine):
         answer: httpx.Response = self.browser.authorize(self.clients[0], prompt="none")
         assert query_of(answer.headers["Location"])["error"] == "login_required"
         with self.world.active():
-            users.suspend(self.user, suspended=False)
+            users.reactivate(self.user)
         for code in self.codes:
             code.is_access_token_alive = False
 

@@ -145,7 +145,7 @@ class RefreshFamilies(RuleBasedStateMachine):
     def suspend_or_let_in_again(self) -> None:
         self.is_suspended = not self.is_suspended
         with self.world.active():
-            users.suspend(self.user, suspended=self.is_suspended)
+            (users.suspend if self.is_suspended else users.reactivate)(self.user)
         for family in self.families:
             family.is_alive = False
 

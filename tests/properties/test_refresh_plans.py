@@ -81,7 +81,7 @@ class Changes(RuleBasedStateMachine):
     @rule(suspended=st.booleans())
     def suspend_the_user(self, *, suspended: bool) -> None:
         with self.here.active():
-            users.suspend(User.objects.get(pk=self.user.pk), suspended=suspended)
+            (users.suspend if suspended else users.reactivate)(User.objects.get(pk=self.user.pk))
 
     @rule()
     def begin_a_new_epoch(self) -> None:

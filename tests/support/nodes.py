@@ -54,7 +54,7 @@ class Proxy:
         """Write the documented configuration with the places, hosts and ports of a test."""
         text = (settings.BASE_DIR / "docs/deployment/nginx.conf").read_text()
         changes = {
-            "pid /tmp/nginx.pid": f"pid {self._folder}/nginx.pid",
+            "pid /run/nginx.pid": f"pid {self._folder}/nginx.pid",
             "/etc/nginx/tls/fullchain.pem": f"{self._folder}/tls.pem",
             "/etc/nginx/tls/privkey.pem": f"{self._folder}/tls.pem",
             "listen 443 ": f"listen {self.port} ",

@@ -40,7 +40,7 @@ def change_password(acme, user):
 
 def suspend(acme, user):
     users.suspend(User.objects.get(pk=user.pk))
-    users.suspend(User.objects.get(pk=user.pk), suspended=False)
+    users.reactivate(User.objects.get(pk=user.pk))
 
 
 def add_and_remove(acme, user):

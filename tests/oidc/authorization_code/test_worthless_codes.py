@@ -196,7 +196,7 @@ class TestStaleCode:
         with acme.active():
             users.suspend(user)
             suspended = client.redeem(code)
-            users.suspend(user, suspended=False)
+            users.reactivate(user)
 
         let_in = client.redeem(code)
 

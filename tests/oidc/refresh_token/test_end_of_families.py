@@ -98,7 +98,7 @@ class TestUser:
         with acme.active():
             users.suspend(user)
             suspended = client.refresh(first["refresh_token"])
-            users.suspend(user, suspended=False)
+            users.reactivate(user)
 
         let_in = client.refresh(first["refresh_token"])
 
