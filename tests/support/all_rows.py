@@ -31,6 +31,7 @@ def leave_out(ids: set[Any], found: dict[str, Any]) -> dict[str, Any]:
 def changed_since(before: dict[str, Any]) -> dict[str, list[str]]:
     """The rows that differ, by their kind. Comparing the whole lists would take an hour to explain."""
     now = everything()
-    before = leave_out(expired_ids(), before)
+    expired = expired_ids()  # also what expired a moment ago, after ``now`` was read
+    before, now = leave_out(expired, before), leave_out(expired, now)
     differing = {kind: {*map(repr, rows)} ^ {*map(repr, before[kind])} for kind, rows in now.items()}
     return {kind: sorted(rows) for kind, rows in differing.items() if rows}
