@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, get_script_prefix, set_script_prefix
 from django.utils.encoding import escape_uri_path
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -63,7 +64,7 @@ class _ErrorResponse:
         message, next_step = str(self.message), str(self.next_step)
         if values:
             message %= values
-        return error_page(request, self.status, title=title, message=message, next_step=next_step)
+        return error_page(request, self.status, title=title, message=capfirst(message), next_step=next_step)
 
 
 _bad_request: Final = _ErrorResponse(

@@ -129,6 +129,7 @@ def get_remembered(user: User, rule: TrustedDevices | None) -> QuerySet[KnownBro
 
 def was_remembered(user_id: UUID, rule: TrustedDevices | None, *, at: datetime) -> bool:
     """Return whether one of a user's browsers was remembered at a time, and still is by this rule."""
+    # A node of 0.5.0 that renews a browser after a gap leaves ``remembered_since`` as it was before the gap.
     if rule is None or at < rule.since:
         return False
     return _get_remembered(user_id, rule).alias(since=_since).filter(since__lte=at).exists()

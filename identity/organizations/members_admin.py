@@ -5,7 +5,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
@@ -22,6 +22,7 @@ from identity.operator_kit.timestamps import format_time
 from identity.organizations import admin_actions, forms, services
 from identity.organizations.models import Membership, Organization
 from identity.users.models import User
+from identity.users.search import match_users
 
 
 class OrganizationFilter(admin.SimpleListFilter):
@@ -57,7 +58,7 @@ class MembershipAdmin(Pages):
     list_display = ("user", "organization", "is_admin", "created_at")
     list_filter = (OrganizationFilter, "is_admin")
     list_select_related = ("user", "organization")
-    search_fields = ("user__search_text", "organization__name")
+    search_fields = ("user__search_text", "organization__name")  # see get_search_results
     fields = ("id", "user_link", "organization_link", "roles", "is_admin", "created_at")
     operations = (
         Operation(
@@ -81,6 +82,15 @@ class MembershipAdmin(Pages):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return members with their users and organizations."""
         return super().get_queryset(request).select_related("user", "organization")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Search by user, as the list of users does, or by organization."""
+        if search_term:
+            matches = match_users(search_term, prefix="user__") | Q(organization__name__icontains=search_term)
+            queryset = queryset.filter(matches)
+        return queryset, False
 
     def get_row_name(self, row: Any) -> str:
         return gettext("%(user)s in %(organization)s") % {"user": row.user, "organization": row.organization}

@@ -102,7 +102,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
 def _record_agreement(
     experience: SignInExperience, audited: AuditedOperation, *, agreed_to_terms: bool
 ) -> None:
-    """Name the documents to which the user has to agree in the audit audited.
+    """Name the documents to which the user has to agree in the audit entry.
 
     Raises:
         Invalid: the user has not agreed to them.

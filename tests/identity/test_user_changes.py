@@ -41,31 +41,50 @@ class Visit:
         said = cast.query_of(browser.authorize(self.client, prompt="none").headers["Location"])
         return "code" in said
 
-    def everything_works(self):
-        assert self.is_signed_in(self.browser)
-        assert self.is_signed_in(self.other)
-        for tokens in (self.lasting, self.short):
-            assert self.client.userinfo(tokens["access_token"]).status_code == 200
+    def find_broken(self) -> list[str]:
+        """What does not work of the sessions and access tokens. The code and refresh token stay unused."""
+        works = {
+            "the session": self.is_signed_in(self.browser),
+            "the other session": self.is_signed_in(self.other),
+            "the token of a family": self.client.userinfo(self.lasting["access_token"]).status_code == 200,
+            "the token of a session": self.client.userinfo(self.short["access_token"]).status_code == 200,
+        }
+        return [name for name, is_true in works.items() if not is_true]
 
-    def everything_is_dead(self):
-        assert not self.is_signed_in(self.browser)
-        assert not self.is_signed_in(self.other)
-        for browser in (self.browser, self.other):
-            assert browser.get("/account").headers["Location"].endswith("/sign-in")
-        for tokens in (self.lasting, self.short):
-            # Asked often enough that every worker has answered.
-            answers = [self.client.userinfo(tokens["access_token"]) for _ in range(4)]
-            assert {answer.status_code for answer in answers} == {401}
-            assert 'error="invalid_token"' in answers[0].headers["WWW-Authenticate"]
-        for answer in (self.client.refresh(self.lasting["refresh_token"]), self.client.redeem(self.code)):
-            assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
-            assert "token" not in answer.json()
+    def find_left(self) -> list[str]:
+        """What still works, or is refused otherwise than what has ended."""
+        is_over = {
+            "the session": not self.is_signed_in(self.browser),
+            "the other session": not self.is_signed_in(self.other),
+            "the account page": self.must_sign_in(self.browser),
+            "the other account page": self.must_sign_in(self.other),
+            "the token of a family": self.is_invalid(self.lasting["access_token"]),
+            "the token of a session": self.is_invalid(self.short["access_token"]),
+            "the refresh token": is_refused(self.client.refresh(self.lasting["refresh_token"])),
+            "the code": is_refused(self.client.redeem(self.code)),
+        }
+        return [name for name, is_true in is_over.items() if not is_true]
+
+    @staticmethod
+    def must_sign_in(browser):
+        return browser.get("/account").headers.get("Location", "").endswith("/sign-in")
+
+    def is_invalid(self, token):
+        # Asked often enough that every worker has answered.
+        answers = [self.client.userinfo(token) for _ in range(4)]
+        reason = answers[0].headers.get("WWW-Authenticate", "")
+        return {answer.status_code for answer in answers} == {401} and 'error="invalid_token"' in reason
+
+
+def is_refused(answer):
+    body = answer.json()
+    return (answer.status_code, body.get("error")) == (400, "invalid_grant") and "token" not in body
 
 
 @pytest.fixture
 def visit(acme):
     visit = Visit(acme)
-    visit.everything_works()
+    assert visit.find_broken() == []
     return visit
 
 
@@ -74,14 +93,14 @@ class TestSuspend:
         with visit.world.active():
             users.suspend(visit.user)
 
-        visit.everything_is_dead()
+        assert visit.find_left() == []
 
     def test_decision_I5_letting_in_again_revives_nothing(self, visit):
         with visit.world.active():
             users.suspend(visit.user)
             users.reactivate(visit.user)
 
-        visit.everything_is_dead()
+        assert visit.find_left() == []
 
     def test_who_is_let_in_again_can_sign_in(self, visit):
         with visit.world.active():
@@ -138,7 +157,7 @@ class TestSuspend:
         with rival.active(), pytest.raises(Gone):
             users.suspend(visit.user)
 
-        visit.everything_works()
+        assert visit.find_broken() == []
 
     def test_case_M12_no_token_is_issued_after_the_suspension_returned(self, acme):
         client, user = acme.application(), acme.user()
@@ -190,7 +209,7 @@ class TestSetPassword:
         with visit.world.active():
             credentials.set_password(visit.user, "a new password")
 
-        visit.everything_is_dead()
+        assert visit.find_left() == []
 
     def test_the_new_one_is_good_and_the_old_one_is_not(self, visit):
         with visit.world.active():
@@ -212,7 +231,7 @@ class TestSetPassword:
             credentials.set_password(visit.user, password)
 
         assert refusal.value.field == "password"
-        visit.everything_works()
+        assert visit.find_broken() == []
 
     def test_is_written_down_without_the_password(self, visit):
         with visit.world.active():
@@ -225,7 +244,7 @@ class TestSetPassword:
         with rival.active(), pytest.raises(Gone):
             credentials.set_password(visit.user, "a new password")
 
-        visit.everything_works()
+        assert visit.find_broken() == []
         assert visit.world.browser().sign_in(visit.user).status_code == 200
 
     def test_two_at_once_leave_one_of_the_two(self, acme):
@@ -261,7 +280,7 @@ class TestRemove:
         with visit.world.active():
             users.remove(visit.user)
 
-        visit.everything_is_dead()
+        assert visit.find_left() == []
 
     def test_leaves_no_row_behind(self, visit):
         pk = visit.user.pk
@@ -316,7 +335,7 @@ class TestRemove:
         with rival.active(), pytest.raises(Gone):
             users.remove(visit.user)
 
-        visit.everything_works()
+        assert visit.find_broken() == []
         assert not entries(rival, "User.Delete")
 
     def test_case_M12_an_exchange_under_way_leaves_no_token(self, acme):

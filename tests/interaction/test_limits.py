@@ -17,7 +17,7 @@ from tests.support import codes, second
 from tests.support.cast import PASSWORD, World
 from tests.support.codes import new_email
 from tests.support.forms import form
-from tests.support.sign_in_api import is_envelope
+from tests.support.sign_in_api import Refusal, find_refusal, refusal_message
 from tests.support.threads import at_once
 
 SIGN_IN = "/api/interaction/sign-in"
@@ -83,7 +83,7 @@ class TestPair:
 
         wrong, right = attempt(world, "ada"), attempt(world, "ada", PASSWORD)
 
-        assert is_envelope(before, 401) == is_envelope(wrong, 401)
+        assert refusal_message(before, 401) == refusal_message(wrong, 401)
         assert before.content == wrong.content == right.content
         for answer in (wrong, right):
             waits(answer, _MINUTE)
@@ -163,7 +163,7 @@ class TestPair:
         codes.experience(world, sign_in={"methods": []})
 
         for _ in range(5):
-            is_envelope(attempt(world, "ada"), 400)
+            assert find_refusal(attempt(world, "ada")) == Refusal(400)
 
     def test_case_I07_sixteen_guesses_at_once_are_three(self, world):
         world.user("ada")
@@ -273,7 +273,7 @@ class TestAddress:
 
         answer = attempt(world, "another")
 
-        assert "too many" in is_envelope(answer, 429)
+        assert "too many" in refusal_message(answer, 429)
         waits(answer, 601)
         assert attempt(world, "another", ip="192.0.2.2").status_code == 401
 
@@ -282,7 +282,7 @@ class TestAddress:
         statuses = {attempt(world, "ada", PASSWORD).status_code for _ in range(12)}
 
         assert statuses == {200}
-        is_envelope(attempt(world, "ada", PASSWORD), 429)
+        assert find_refusal(attempt(world, "ada", PASSWORD)) == Refusal(429)
 
     def test_decision_X6_registrations(self, world):
         answers = [
@@ -321,9 +321,11 @@ class TestAddress:
             codes.enter(browser, to, "1", "forgot_password")
             browser.post(codes.RESET, json={"identifier": to, "new_password": "x"})
 
-        is_envelope(codes.enter(browser, to, "1"), 429)
-        is_envelope(codes.enter(browser, to, "1", "forgot_password"), 429)
-        is_envelope(browser.post(codes.RESET, json={"identifier": to, "new_password": "x"}), 429)
+        assert find_refusal(codes.enter(browser, to, "1")) == Refusal(429)
+        assert find_refusal(codes.enter(browser, to, "1", "forgot_password")) == Refusal(429)
+        assert find_refusal(
+            browser.post(codes.RESET, json={"identifier": to, "new_password": "x"})
+        ) == Refusal(429)
 
     def test_the_window_ends(self, world):
         for index in range(13):

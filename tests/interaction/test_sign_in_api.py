@@ -11,7 +11,7 @@ from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from oidc.grants.models import AuthorizationRequest
 from tests.support.cast import PASSWORD, query_of
-from tests.support.sign_in_api import PATH, credentials, is_envelope, sessions
+from tests.support.sign_in_api import PATH, Refusal, credentials, find_refusal, refusal_message, sessions
 
 
 def interaction_of(answer: httpx.Response) -> str:
@@ -96,7 +96,7 @@ class TestSuccess:
 
         answer = acme.post(PATH, json=credentials(user))
 
-        is_envelope(answer, 401)
+        assert find_refusal(answer) == Refusal(401)
 
     def test_in_one_tenant_signs_nobody_in_in_another(self, acme, rival):
         browser = acme.browser()
@@ -154,7 +154,7 @@ class TestInteraction:
     def test_an_unknown_one_is_400_and_signs_nobody_in(self, acme, wrong):
         answer = acme.browser().sign_in(acme.user(), interaction=wrong)
 
-        is_envelope(answer, 400)
+        assert find_refusal(answer) == Refusal(400)
         assert sessions(acme) == 0
 
     def test_case_A26_that_of_another_browser_is_400(self, acme):
@@ -165,7 +165,7 @@ class TestInteraction:
 
         answer = thief.sign_in(user, interaction=interaction)
 
-        assert "interaction" in is_envelope(answer, 400)
+        assert "interaction" in refusal_message(answer, 400)
         with acme.active():
             assert not AuthorizationRequest.objects.filter(session__isnull=False).exists()
 
@@ -175,7 +175,7 @@ class TestInteraction:
 
         answer = browser.post(f"{acme.address}{PATH}", json=credentials(acme.user(), interaction=interaction))
 
-        is_envelope(answer, 400)
+        assert find_refusal(answer) == Refusal(400)
 
     def test_one_that_is_done_is_400(self, acme):
         user = acme.user()
@@ -185,7 +185,7 @@ class TestInteraction:
 
         answer = browser.sign_in(user, interaction=interaction)
 
-        is_envelope(answer, 400)
+        assert find_refusal(answer) == Refusal(400)
 
     def test_the_request_waits_on_when_the_password_was_wrong(self, acme):
         user = acme.user()
@@ -222,7 +222,7 @@ class TestSameOrigin:
             PATH, json=credentials(user), headers={"Origin": origin.format(port=settings.PORT)}
         )
 
-        is_envelope(answer, 403)
+        assert find_refusal(answer) == Refusal(403)
         assert sessions(acme) == 0
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site", "CROSS-SITE", "", "nonsense"])
@@ -231,7 +231,7 @@ class TestSameOrigin:
 
         answer = acme.post(PATH, json=credentials(user), headers={"Sec-Fetch-Site": site})
 
-        is_envelope(answer, 403)
+        assert find_refusal(answer) == Refusal(403)
         assert sessions(acme) == 0
 
     @pytest.mark.parametrize("site", ["same-origin", "none"])
@@ -247,7 +247,7 @@ class TestSameOrigin:
 
         answer = acme.post(PATH, json=credentials(acme.user()), headers=headers)
 
-        is_envelope(answer, 403)
+        assert find_refusal(answer) == Refusal(403)
 
     def test_case_C16_no_other_origin_may_read_or_send(self, acme):
         headers = {
@@ -280,7 +280,7 @@ class TestSameOrigin:
 
         answer = acme.post(PATH, content=body, headers={"Content-Type": content_type})
 
-        is_envelope(answer, 415)
+        assert find_refusal(answer) == Refusal(415)
         assert sessions(acme) == 0
 
 

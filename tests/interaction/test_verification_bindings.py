@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from identity.sessions.models import Session
 from tests.support import codes
 from tests.support.codes import SEND, VERIFY, about, enter, new_email, new_phone, other_than, send, sent
-from tests.support.sign_in_api import is_envelope
+from tests.support.sign_in_api import Refusal, find_refusal, refusal_message
 from tests.support.threads import at_once, rounds
 
 
@@ -24,7 +24,7 @@ class TestWhatACodeIsBoundTo:
         first, second = enter(browser, to, code), enter(browser, to, code)
 
         assert first.status_code == 200
-        assert is_envelope(second, 400) == "code: wrong or expired"
+        assert refusal_message(second, 400) == "code: wrong or expired"
 
     @pytest.mark.parametrize(("seconds", "status"), [(295, 200), (301, 400)])
     def test_case_I16_is_good_for_300_seconds(self, reachable, seconds, status):
@@ -41,9 +41,9 @@ class TestWhatACodeIsBoundTo:
         code = sent(browser, to)
 
         for _ in range(5):
-            is_envelope(enter(browser, to, other_than(code)), 400)
+            assert find_refusal(enter(browser, to, other_than(code))) == Refusal(400)
 
-        is_envelope(enter(browser, to, code), 400)
+        assert find_refusal(enter(browser, to, code)) == Refusal(400)
 
     def test_four_wrong_ones_do_not(self, reachable):
         to, browser = new_email(), reachable.browser()
@@ -62,7 +62,7 @@ class TestWhatACodeIsBoundTo:
 
         other = enter(browser, to, code, "forgot_password")
 
-        is_envelope(other, 400)
+        assert find_refusal(other) == Refusal(400)
         assert enter(browser, to, code).status_code == 200
 
     def test_case_I14_another_identifier_is_400(self, reachable):
@@ -71,8 +71,8 @@ class TestWhatACodeIsBoundTo:
         reachable.user(email=two)
         code = sent(browser, one)
 
-        is_envelope(enter(browser, two, code), 400)
-        is_envelope(enter(browser, "+4915100000001", code), 400)
+        assert find_refusal(enter(browser, two, code)) == Refusal(400)
+        assert find_refusal(enter(browser, "+4915100000001", code)) == Refusal(400)
 
     def test_case_I15_another_browser_is_400(self, reachable):
         to, browser = new_email(), reachable.browser()
@@ -81,8 +81,8 @@ class TestWhatACodeIsBoundTo:
         stranger = reachable.browser()
         send(stranger, new_email())
 
-        is_envelope(enter(stranger, to, code), 400)
-        is_envelope(enter(reachable.browser(), to, code), 400)
+        assert find_refusal(enter(stranger, to, code)) == Refusal(400)
+        assert find_refusal(enter(reachable.browser(), to, code)) == Refusal(400)
 
     def test_case_G08_another_tenant_is_400(self, reachable, rival):
         codes.reachable(rival)
@@ -98,7 +98,7 @@ class TestWhatACodeIsBoundTo:
             headers={"Cookie": f"gatehouse-browser.{rival.tenant.slug}={cookie}"},
         )
 
-        is_envelope(answer, 400)
+        assert find_refusal(answer) == Refusal(400)
 
     def test_case_I12_the_newest_counts(self, reachable):
         to, browser = new_email(), reachable.browser()
@@ -156,7 +156,7 @@ class TestWhatACodeIsBoundTo:
 
         assert set(at_once(8, work)) == {400}
         assert codes.rows_of(reachable)[0].tries == 5
-        is_envelope(enter(browser, to, code), 400)
+        assert find_refusal(enter(browser, to, code)) == Refusal(400)
 
 
 class TestUnknown:

@@ -19,7 +19,7 @@ from interaction.verification.models import OutgoingMessage
 from tests.support import codes
 from tests.support.cast import Browser, World, query_of
 from tests.support.codes import SEND, VERIFY, about, enter, new_email, new_phone, other_than, send, sent
-from tests.support.sign_in_api import is_envelope
+from tests.support.sign_in_api import Refusal, find_refusal, refusal_message
 from tests.support.threads import at_once, rounds, wait_until
 
 
@@ -99,8 +99,8 @@ class TestSigningIn:
 
         wrong, right = enter(browser, to, other_than(code)), enter(browser, to, code)
 
-        is_envelope(wrong, 400)
-        assert is_envelope(right, 403) == "this account is suspended"
+        assert find_refusal(wrong) == Refusal(400)
+        assert refusal_message(right, 403) == "this account is suspended"
         with reachable.active():
             assert not Session.objects.exists()
 
@@ -119,7 +119,7 @@ class TestSigningIn:
         )
         assert victim.get("/account").status_code == 200
         assert attacker.get("/account").status_code == 303
-        is_envelope(again, 401)
+        assert find_refusal(again) == Refusal(401)
 
     def test_an_account_that_an_administrator_made_keeps_its_password(self, reachable):
         to, browser = new_email(), reachable.browser()
@@ -147,7 +147,7 @@ class TestTooOften:
         first, second = send(reachable.browser(), to), send(reachable.browser(), to.upper())
 
         assert first.status_code == 200
-        assert "recently" in is_envelope(second, 400)
+        assert "recently" in refusal_message(second, 400)
         assert 0 < int(second.headers["Retry-After"]) <= 61
         assert len(codes.rows_of(reachable)) == 1
 
@@ -201,7 +201,7 @@ class TestChannels:
         to = new_email() if kind == "email" else new_phone()
         acme.user(**{kind: to})
 
-        messages = {is_envelope(send(acme.browser(), who), 400) for who in (to,)}
+        messages = {refusal_message(send(acme.browser(), who), 400) for who in (to,)}
 
         channel = "email" if kind == "email" else "sms"
         assert messages == {f"no {channel} connector is enabled, so no message can be sent"}
@@ -211,7 +211,7 @@ class TestChannels:
         with reachable.active():
             Connector.objects.update(enabled=False)
 
-        is_envelope(send(reachable.browser(), new_email()), 400)
+        assert find_refusal(send(reachable.browser(), new_email())) == Refusal(400)
 
     @pytest.mark.parametrize("purpose", ["sign_in", "forgot_password"])
     def test_decision_X7_a_channel_whose_identifier_is_off_is_400(self, reachable, purpose):
@@ -221,8 +221,8 @@ class TestChannels:
         )
         to, browser = new_email(), reachable.browser()
 
-        is_envelope(send(browser, to, purpose), 400)
-        is_envelope(enter(browser, to, "123456", purpose), 400)
+        assert find_refusal(send(browser, to, purpose)) == Refusal(400)
+        assert find_refusal(enter(browser, to, "123456", purpose)) == Refusal(400)
         assert send(browser, new_phone(), purpose).status_code == 200
 
     def test_decision_X3_codes_that_are_off_are_400_to_sign_in(self, reachable):
@@ -231,7 +231,7 @@ class TestChannels:
             sign_in={"methods": [{"identifier": "email", "password": True, "verification_code": False}]},
         )
 
-        is_envelope(send(reachable.browser(), new_email()), 400)
+        assert find_refusal(send(reachable.browser(), new_email())) == Refusal(400)
         assert send(reachable.browser(), new_email(), "forgot_password").status_code == 200
 
     def test_case_I24_a_method_that_went_off_after_the_code_was_sent_is_400(self, reachable):
@@ -240,14 +240,14 @@ class TestChannels:
         code = sent(browser, to)
         codes.experience(reachable, sign_in={"methods": []})
 
-        is_envelope(enter(browser, to, code), 400)
+        assert find_refusal(enter(browser, to, code)) == Refusal(400)
 
     def test_case_I25_codes_to_register_are_for_identifiers_that_one_registers_with(self, reachable):
         browser = reachable.browser()
         before = send(browser, new_email(), "register")
         codes.experience(reachable, sign_up={"identifiers": ["email"]})
 
-        is_envelope(before, 400)
+        assert find_refusal(before) == Refusal(400)
         assert send(browser, new_email(), "register").status_code == 200
 
 
@@ -301,7 +301,7 @@ class TestBadInput:
     def test_decision_H3_what_is_no_json_object_is_400(self, acme, path, body):
         answer = acme.post(path, content=body, headers={"Content-Type": "application/json"})
 
-        is_envelope(answer, 400)
+        assert find_refusal(answer) == Refusal(400)
 
     @pytest.mark.parametrize("path", [SEND, VERIFY, codes.REGISTER, codes.RESET])
     def test_case_J03_forms_and_foreign_pages_are_refused(self, acme, path):
@@ -309,22 +309,22 @@ class TestBadInput:
         foreign = acme.post(path, json={}, headers={"Origin": "https://evil.example"})
         sibling = acme.post(path, json={}, headers={"Sec-Fetch-Site": "same-site"})
 
-        is_envelope(form, 415)
-        is_envelope(foreign, 403)
-        is_envelope(sibling, 403)
+        assert find_refusal(form) == Refusal(415)
+        assert find_refusal(foreign) == Refusal(403)
+        assert find_refusal(sibling) == Refusal(403)
 
     @pytest.mark.parametrize("path", [SEND, VERIFY, codes.REGISTER, codes.RESET])
     def test_decision_H3_another_method_is_405(self, acme, path):
-        is_envelope(acme.get(path), 405)
+        assert find_refusal(acme.get(path)) == Refusal(405)
 
     @pytest.mark.parametrize("field", ["identifier", "identifier_type", "interaction_type", "code"])
     @pytest.mark.parametrize("value", [None, [], {}, True, "", "nonsense\n", 7], ids=repr)
     def test_case_L03_a_field_of_another_kind_is_400(self, reachable, field, value):
         body = about(new_email(), code="123456") | {field: value}
 
-        is_envelope(reachable.post(VERIFY, json=body), 400)
+        assert find_refusal(reachable.post(VERIFY, json=body)) == Refusal(400)
         if field != "code":
-            is_envelope(reachable.post(SEND, json=body), 400)
+            assert find_refusal(reachable.post(SEND, json=body)) == Refusal(400)
 
     @pytest.mark.parametrize(
         ("kind", "identifier"),
@@ -343,17 +343,17 @@ class TestBadInput:
     def test_an_identifier_of_another_kind_is_400_and_named(self, reachable, kind, identifier):
         body = about(identifier) | {"identifier_type": kind}
 
-        assert is_envelope(reachable.post(SEND, json=body), 400).startswith("identifier")
+        assert refusal_message(reachable.post(SEND, json=body), 400).startswith("identifier")
         assert codes.rows_of(reachable) == []
 
     def test_a_purpose_of_another_page_is_400(self, reachable):
-        is_envelope(send(reachable.browser(), new_email(), "change"), 400)
+        assert find_refusal(send(reachable.browser(), new_email(), "change")) == Refusal(400)
 
     def test_an_unknown_interaction_is_400(self, reachable):
         browser = reachable.browser()
 
-        is_envelope(send(browser, new_email(), interaction="0" * 36), 400)
-        is_envelope(enter(browser, new_email(), "1", interaction="nonsense"), 400)
+        assert find_refusal(send(browser, new_email(), interaction="0" * 36)) == Refusal(400)
+        assert find_refusal(enter(browser, new_email(), "1", interaction="nonsense")) == Refusal(400)
 
 
 def test_every_message_is_erased_once_it_was_sent(reachable):
@@ -386,4 +386,4 @@ def test_decision_T2_a_connector_of_another_tenant_carries_nothing(acme, rival):
     with rival.active():
         connectors.create(connector_id="outbox-email", type="Email", config={}, enabled=True)
 
-    is_envelope(send(Browser(acme), new_email()), 400)
+    assert find_refusal(send(Browser(acme), new_email())) == Refusal(400)

@@ -21,6 +21,7 @@ from management.administrators.models import Administrator, Invitation
 from oidc.keys.models import SigningKey
 from tests.support import cast, operators
 from tests.support.admin_pages import LISTS, SECRET, first_of, furnish
+from tests.support.management import result_of, superuser
 from tests.support.operators import Operator, address_of, administrator, pages
 
 
@@ -163,6 +164,19 @@ class TestPages:
 
         assert "findme" in found
         assert "nobody-else" not in found
+
+    @pytest.mark.parametrize("text", ["STRASSE", "straße", "Clin"])
+    def test_members_are_searched_like_users_and_by_organization(self, acme, operator, text):
+        admin = superuser(acme)
+        for name, person in (("Clinic", "Ada Straße"), ("Office", "Bob")):
+            organization = admin.created("/organizations", name=name)["id"]
+            user = acme.user(name=person)
+            result_of(admin.post(f"/organizations/{organization}/users", user_ids=[str(user.pk)]))
+
+        found = operator.get("/admin/organizations/membership/", params={"q": text}).text
+
+        assert found.count('class="field-organization') == 1
+        assert "Clinic" in found
 
 
 class TestAudit:

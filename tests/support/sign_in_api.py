@@ -1,5 +1,6 @@
 """The JSON front door for people, as a page of another origin's scripts sees it."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -11,17 +12,32 @@ from tests.support.cast import PASSWORD, World
 PATH = "/api/interaction/sign-in"
 
 
-def is_envelope(answer: httpx.Response, code: int) -> str:
-    """Check that an answer is an error in the shape of the API, and return its message."""
-    assert answer.status_code == code, answer.text
-    assert answer.headers["Content-Type"] == "application/json"
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert "Set-Cookie" not in answer.headers
-    said = answer.json()
-    assert said.keys() == {"code", "message", "result"}
-    assert (said["code"], said["result"]) == (code, "")
-    assert said["message"]
-    return str(said["message"])
+@dataclass(frozen=True)
+class Refusal:
+    """How an answer refuses. ``faults``: what is not as in every error of the API."""
+
+    status: int
+    faults: tuple[str, ...] = ()
+
+
+def find_refusal(answer: httpx.Response) -> Refusal:
+    kind = answer.headers.get("Content-Type")
+    body = answer.json() if kind == "application/json" else None
+    message = body.get("message") if isinstance(body, dict) else None
+    envelope = {"code": answer.status_code, "message": message, "result": ""}
+    faults = {
+        f"it is {kind}": kind != "application/json",
+        f"it has the body {body}": not message or body != envelope,
+        "it may be stored": answer.headers.get("Cache-Control") != "no-store",
+        "it sets a cookie": "Set-Cookie" in answer.headers,
+    }
+    return Refusal(answer.status_code, tuple(text for text, is_true in faults.items() if is_true))
+
+
+def refusal_message(answer: httpx.Response, status: int) -> str:
+    """Return the message of an answer, which has to refuse with this status."""
+    assert find_refusal(answer) == Refusal(status)
+    return str(answer.json()["message"])
 
 
 def credentials(user: User, **fields: Any) -> dict[str, Any]:
