@@ -70,8 +70,10 @@ def test_announces_itself_over_one_connection(opened, monkeypatch):
     monkeypatch.setattr(presence, "_INTERVAL_SECONDS", 0.05)
 
     presence.start()
-    wait_for(looks)
+    (thread,) = [thread for thread in threading.enumerate() if thread.name == "presence"]
+    thread.join(20)  # the patches must outlive the thread, or it never ends
 
+    assert not thread.is_alive()
     assert opened.count("presence") == 1
 
 
