@@ -1,5 +1,6 @@
 """What a node does that nobody asks for anything."""
 
+import contextlib
 import threading
 import time
 
@@ -57,21 +58,30 @@ def test_looks_for_messages_over_one_connection(opened, monkeypatch):
     assert not any(thread.is_alive() for thread in senders._threads)
 
 
+class Ended(Exception):
+    """Raised to leave the endless loop of the thread."""
+
+
+def announce_until_ended():
+    with contextlib.suppress(Ended):
+        presence._announce_forever()
+
+
 def test_announces_itself_over_one_connection(opened, monkeypatch):
     looks, announce = [], presence.announce
 
     def look():
         looks.append(threading.current_thread().name)
         if len(looks) > LOOKS:
-            raise SystemExit  # ends the thread
+            raise Ended
         announce()
 
     monkeypatch.setattr(presence, "announce", look)
     monkeypatch.setattr(presence, "_INTERVAL_SECONDS", 0.05)
 
-    presence.start()
-    (thread,) = [thread for thread in threading.enumerate() if thread.name == "presence"]
-    thread.join(20)  # the patches must outlive the thread, or it never ends
+    thread = threading.Thread(target=announce_until_ended, name="presence", daemon=True)
+    thread.start()
+    thread.join(20)  # without the patches it would never end
 
     assert not thread.is_alive()
     assert opened.count("presence") == 1
