@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.db.backends.signals import connection_created
 
 from interaction.verification import outgoing
@@ -63,8 +63,11 @@ class Ended(Exception):
 
 
 def announce_until_ended():
-    with contextlib.suppress(Ended):
-        presence._announce_forever()
+    try:
+        with contextlib.suppress(Ended):
+            presence._announce_forever()
+    finally:
+        connections.close_all()
 
 
 def test_announces_itself_over_one_connection(opened, monkeypatch):
