@@ -98,15 +98,15 @@ def find(sent: SentRequest) -> Plan | None:
 def store(plan: Plan, sent: SentRequest) -> None:
     """Store the active tenant's plan for requests like this one, in the place of an earlier one.
 
-    A plan of more than 16 KiB is not stored.
+    A plan of more than 16 KiB is not stored, and the earlier one is deleted.
     """
-    if plan.size > _MOST_BYTES_OF_PLAN:
-        return
     tenant = tenancy.active()
     with _lock:
         old = _plans.get(tenant, sent.client_id)
-        others = [other for other in old if not _has_same_request(other, plan)]
-        _plans.replace(tenant, sent.client_id, (*others[1 - _MOST_OF_CLIENT :], plan))
+        plans = [other for other in old if not _has_same_request(other, plan)]
+        if plan.size <= _MOST_BYTES_OF_PLAN:
+            plans = [*plans[1 - _MOST_OF_CLIENT :], plan]
+        _plans.replace(tenant, sent.client_id, tuple(plans))
         _plans.make_room()
 
 

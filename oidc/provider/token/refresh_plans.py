@@ -44,8 +44,7 @@ def grant(plan: RefreshPlan, sent: SentRequest) -> Work[Granted | None]:
     if token is None:
         return None
     family = yield from known_applications.find_family(token.family_id, plan.known)
-    if family is None:
-        plan_store.delete(plan, sent)
+    if family is None:  # an unknown token, or an outdated plan: the next request that succeeds replaces it
         return None
     presented = FoundToken(family, token.generation)
     request = AuthenticatedRequest(

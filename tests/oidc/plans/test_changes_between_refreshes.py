@@ -21,6 +21,7 @@ from oidc.applications import services as applications
 from oidc.applications.models import Application
 from oidc.grants.models import Consent, RefreshFamily
 from oidc.keys import services as keys
+from oidc.provider.token import plan_store
 from oidc.settings import services as oidc_settings
 from tests.support.independent import claims_of, header_of, key_set, verified
 from tests.support.refresh_plans import API, REFUSED, Refreshing
@@ -35,6 +36,15 @@ CHANGES_OF_A_USER = (
 def change_application(refresh: Refreshing, **fields: Any) -> None:
     with refresh.client.world.active():
         applications.change(Application.objects.get(pk=refresh.client.application.pk), fields)
+
+
+def constant(name: str, value: str) -> dict[str, Any]:
+    return {"name": name, "source": {"value": value}, "into": ["userinfo"]}
+
+
+def plans_of(refresh: Refreshing) -> tuple[Any, ...]:
+    tenant = refresh.client.world.tenant.to_active()
+    return plan_store._plans.get(tenant, refresh.client.client_id)
 
 
 class TestAChangeBetweenTwoRefreshes:
@@ -52,6 +62,17 @@ class TestAChangeBetweenTwoRefreshes:
         seen = [(claims_of(refresh()["id_token"])["tier"], refresh.is_planned) for _ in range(2)]
 
         assert seen == [("gold", False), ("gold", True)]
+
+    def test_of_the_application_leaves_no_outdated_plan(self, refresh):
+        change_application(refresh, name="Renamed")
+        refresh()
+        assert len(plans_of(refresh)) == 1
+
+        claims = [constant(f"n{number}", "x" * 1000) for number in range(20)]
+        change_application(refresh, custom_claims=claims)  # too large for a plan
+        refresh()
+
+        assert plans_of(refresh) == ()
 
     def test_of_the_grant_types_refuses(self, refresh):
         change_application(refresh, grant_types=["authorization_code"])

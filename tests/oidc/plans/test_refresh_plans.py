@@ -173,6 +173,18 @@ class TestARefreshTokenThatIsNotTheNewest:
         assert both[0].is_planned
         assert both[0].refusal(both[1].tokens["refresh_token"]) == REFUSED
 
+    def test_attack_AP31_of_a_stranger_leaves_the_plan_of_a_public_application(self, here, user):
+        client = here.application("Native")
+        refresh = Refreshing(client, user, auth=None, client_id=client.client_id)
+        stranger = Refreshing(here.application(), here.user())
+        refresh()
+
+        for token in (stranger.tokens["refresh_token"], "unknown"):
+            assert refresh.refusal(token) == REFUSED
+
+        refresh()
+        assert refresh.is_planned
+
     def test_of_another_tenant_is_refused(self, here, refresh):
         rival = SurfacesWorld.of(cast.new_world("Rival"))
         rival.get("/.well-known/openid-configuration")
