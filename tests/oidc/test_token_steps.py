@@ -15,6 +15,7 @@ from oidc.keys import signing, usage
 from oidc.keys.models import SigningKey
 from oidc.provider.token import authorization_code
 from oidc.provider.token.endpoint import GRANTS, STEPS
+from tests.support.audit_log import entries
 from tests.support.call_order import recorded
 from tests.support.cast import CALLBACK, RelyingParty, World, new_secret, s256
 from tests.support.in_process import InProcessWorld, SurfacesWorld
@@ -200,14 +201,16 @@ class TestOfARequestThatIsRefused:
         assert steps_of(request) == (HANDLED, 400)
 
     @pytest.mark.parametrize("grant", ["code", "refresh token"])
-    def test_for_a_row_that_is_deleted_meanwhile_end_with_the_fourth(self, client, grant, monkeypatch):
+    def test_for_a_row_that_is_deleted_meanwhile_end_with_the_fourth(self, here, client, grant, monkeypatch):
         """The database refuses rows of a user, session or application that another request deleted."""
         code, token = code_for(client), refresh_token_for(client)
         monkeypatch.setattr(usage, "record", mock.Mock(side_effect=IntegrityError))
         request = partial(client.redeem, code) if grant == "code" else partial(client.refresh, token)
 
         assert steps_of(request) == (HANDLED, 400)
-        assert request().json()["error"] == "invalid_grant"
+        [failure] = [entry for entry in entries(here) if entry.payload.get("result") == "failed"]
+        assert failure.application_id == str(client.application.pk)
+        assert failure.payload["error"] == request().json()["error"] == "invalid_grant"
 
     def test_for_a_key_that_cannot_sign_write_nothing(self, here, client, monkeypatch):
         token = refresh_token_for(client)

@@ -39,9 +39,6 @@ def _run(request: TokenRequest) -> Granted:
     except OAuthError as error:
         _record(error, request, oauth.stage)
         raise
-    except IntegrityError:
-        # The user, the session or the application was deleted at the same time.
-        raise InvalidGrant from None
     granted: Granted = oauth.stage
     return granted
 
@@ -51,6 +48,9 @@ def _call_steps(oauth: Any) -> None:
         _FLOWS[oauth.grant_type].validate_token_request(oauth)
     except OAuth2Error as error:
         raise oauthlib_errors.translate(error) from None
+    except IntegrityError:
+        # The user, the session or the application was deleted at the same time.
+        raise InvalidGrant from None
 
 
 def _new_oauth_request(request: TokenRequest) -> Any:
