@@ -16,6 +16,7 @@ from identity.http.bodies import SMALL
 
 _SMALL_SECONDS: Final = 30  # for a client to send a body that is read before the request gets a thread
 _LARGE_SECONDS: Final = 60  # for a client to send a larger one
+_LONGEST_KEPT: Final = 64  # bytes of the names of headers that are kept in memory
 
 FAILURE: Final = "gatehouse.failure"  # the key of a ``Failure``
 
@@ -166,13 +167,19 @@ def build_environ(scope: Message, body: BinaryIO) -> dict[str, Any]:
     return environ
 
 
-@lru_cache(maxsize=512)
 def _get_name(header: bytes) -> str | None:
     """Return the name that a header has in the environment, or None if it is dropped."""
+    return _get_kept_name(header) if len(header) <= _LONGEST_KEPT else _build_name(header)
+
+
+def _build_name(header: bytes) -> str | None:
     if b"_" in header:
         return None
     name = header.decode("latin-1").upper().replace("-", "_")
     return name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
+
+
+_get_kept_name: Final = lru_cache(maxsize=512)(_build_name)
 
 
 def _split(scope: Message) -> tuple[str, str]:

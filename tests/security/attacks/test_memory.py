@@ -1,11 +1,16 @@
-"""AP29, AP30: nested lists in custom claims, which take forty times the memory that their JSON takes."""
+"""What fills a worker's memory: nested lists in custom claims, and long names of headers.
+
+Lists take forty times the memory that their JSON takes.
+"""
 
 import gc
 import tracemalloc
+from io import BytesIO
 from typing import Any
 
 import pytest
 
+from config.server import wsgi_requests
 from identity.core import tenancy
 from identity.tenants.middleware import get_cached
 from oidc.keys import signing
@@ -151,6 +156,30 @@ class TestVerifiedTokens:
 
         assert signing._find_verified.cache_info()[:2] == (2, 1)
         assert bearer_queries._bind_once.cache_info()[:2] == (2, 1)
+
+
+class TestNamesOfHeaders:
+    def test_attack_AP32_long_ones_are_not_kept(self):
+        [kept] = [each for each in vars(wsgi_requests).values() if hasattr(each, "cache_clear")]
+        kept.cache_clear()
+        long = [b"x-%d-" % number + b"a" * 8_000 for number in range(20)]
+        scope: dict[str, Any] = {
+            "method": "GET",
+            "http_version": "1.1",
+            "scheme": "http",
+            "client": None,
+            "server": ("x", 80),
+            "raw_path": b"/",
+            "query_string": b"",
+            "headers": [(name, b"1") for name in (*long, b"x-short", b"x_dropped")],
+        }
+
+        environ = wsgi_requests.build_environ(scope, BytesIO())
+
+        sent = {name for name in environ if name.startswith("HTTP_")}
+        names = [name.decode().upper().replace("-", "_") for name in (*long, b"x-short")]
+        assert sent == {f"HTTP_{name}" for name in names}
+        assert kept.cache_info().currsize == 2
 
 
 def read(world: SurfacesWorld, token: str, status: int) -> None:
