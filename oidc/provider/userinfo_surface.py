@@ -12,6 +12,7 @@ from audit import context
 from audit.client_address import get_address
 from database.together import Work
 from identity.http.answers import Answer
+from oidc.keys.models import SigningKey
 from oidc.provider import bearer, tokens, userinfo
 from oidc.provider.errors import InsufficientScope
 
@@ -53,8 +54,17 @@ def build_answer(token: str) -> Work[Answer]:
     Raises:
         bearer.InvalidBearer: the token is not valid.
         InsufficientScope: the token lacks the scope ``openid``.
+        SigningKey.DoesNotExist: the key for the JWT was retired or deleted, twice.
 
     """
+    try:
+        return (yield from _build_answer(token))
+    except SigningKey.DoesNotExist:
+        # The algorithm was retired or its key deleted meanwhile, so no application names it any more.
+        return (yield from _build_answer(token))
+
+
+def _build_answer(token: str) -> Work[Answer]:
     principal = yield from bearer.find_principal(token)
     claims = userinfo.build(principal)
     if not principal.userinfo_alg:

@@ -11,7 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from audit.models import Entry
 from config.server import surfaces
 from oidc.applications import services as applications
-from oidc.provider import userinfo_surface
+from oidc.applications.models import Application
+from oidc.keys import retirement
+from oidc.provider import userinfo, userinfo_surface
 from tests.support import comparison
 from tests.support.cast import RelyingParty
 from tests.support.in_process import InProcessWorld, SurfacesWorld
@@ -108,6 +110,30 @@ class TestTheSurface:
         assert headers_of(ours) == headers_of(theirs)
         assert ours.headers["Content-Type"] == "application/jwt"
         assert ours.text.rpartition(".")[0] == theirs.text.rpartition(".")[0]
+
+    def test_answers_as_json_if_the_algorithm_is_retired_meanwhile(
+        self, here, client, token, answered, monkeypatch
+    ):
+        build = userinfo.build
+
+        def name(algorithm: str) -> None:
+            row = Application.objects.get(pk=client.application.pk)
+            applications.change(row, {"userinfo_signed_response_alg": algorithm})
+
+        def retire_and_build(principal: Any) -> Any:
+            monkeypatch.setattr(userinfo, "build", build)
+            name("")
+            retirement.retire("EdDSA")
+            return build(principal)
+
+        with here.active():
+            name("EdDSA")
+        monkeypatch.setattr(userinfo, "build", retire_and_build)
+
+        answer = send(here, "GET", headers=bearer(token))
+
+        assert (answer.status_code, answered) == (200, [True])
+        assert answer.headers["Content-Type"] == "application/json"
 
     @pytest.mark.parametrize(
         ("method", "options"),
