@@ -27,7 +27,8 @@ forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 limit_request_line = 8_190
 limit_request_fields = 64
-limit_request_field_size = 8_190
+# Fits ``Authorization`` with the longest access token (see ``oidc.keys.jws``).
+limit_request_field_size = 40_960
 # Only this user may read the files that the server creates: the database, keys, the outbox.
 umask = 0o077
 keepalive = 15

@@ -52,6 +52,7 @@ _RESERVED: Final = {
     *("acr", "amr", "sub_jwk", "_claim_names", "_claim_sources"),
     # Gatehouse's own claims.
     *("username", "roles", "groups", "roles_truncated", "groups_truncated", "organizations", "family_id"),
+    "organizations_truncated",
     *("token_type", "userinfo_claims", "consent_id", "epoch_hash", "user_epoch"),
     # Names with a special meaning in JavaScript.
     *("__proto__", "constructor", "prototype"),

@@ -9,6 +9,7 @@ TEXTS: Final = (
     *("given_name", "family_name", "middle_name", "nickname", "profile", "website", "gender", "birthdate"),
     *("zoneinfo", "locale"),
 )
+LONGEST_GENDER: Final = 64  # characters
 ADDRESS: Final = "address"
 ADDRESS_PARTS: Final = ("formatted", "street_address", "locality", "region", "postal_code", "country")
 # Members that a user also has at the top level, with the same value.

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from identity.rest.fields import Description, Line
-from identity.users.profile import TOP_LEVEL, Profile, merge
+from identity.users.profile import LONGEST_GENDER, TOP_LEVEL, Profile, merge
 
 _BIRTHDATE: Final = re.compile(r"([0-9]{4})(?:-([0-9]{2})-([0-9]{2}))?")
 _LEAP_YEAR: Final = 2000
@@ -138,7 +138,7 @@ class ProfileSerializer(_KnownMembers):
     nickname = _ProfileLine()
     profile = WebAddress(max_length=2048)
     website = WebAddress(max_length=2048)
-    gender = _ProfileLine(max_length=64)
+    gender = _ProfileLine(max_length=LONGEST_GENDER)
     birthdate = Birthdate(max_length=10)
     zoneinfo = TimeZone(max_length=64)
     locale = Locale(max_length=35)

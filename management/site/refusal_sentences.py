@@ -64,7 +64,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "invalid_client": _("the client ID is unknown or the client secret is wrong"),
     "invalid_grant": _("the code or refresh token is no longer valid, or belongs to another application"),
     "invalid_request": _("the application's request is malformed"),
-    "invalid_scope": _("the application asked for a scope that it may not have"),
+    "invalid_scope": _("the application asked for a scope that it may not have, or for too many"),
     "invalid_target": _("the application asked for an API resource or organization that it may not use"),
     "unauthorized_client": _("the application may not use this grant"),
     "unsupported_grant_type": _("there is no such grant"),

@@ -17,7 +17,8 @@ from cryptography.exceptions import InvalidSignature
 from identity.core import memory
 from oidc.keys.algorithms import SIGNERS
 
-_LONGEST: Final = 16_384
+# Characters. An ID token has at most 76,000, and its ``nonce``; an access token has at most 37,000.
+LONGEST: Final = 131_072
 _MOST_CACHED: Final = 8_192  # bytes in memory
 _COMPACT: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
@@ -80,7 +81,7 @@ def parse(token: str) -> Parsed:
         InvalidToken: it is not a compact JWS whose header names a known algorithm, a type and a key.
 
     """
-    if len(token) > _LONGEST or not _COMPACT.fullmatch(token):
+    if len(token) > LONGEST or not _COMPACT.fullmatch(token):
         raise InvalidToken("not a compact JWS")
     signing_input, _, signature = token.rpartition(".")
     header_text, _, payload_text = signing_input.partition(".")

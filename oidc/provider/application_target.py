@@ -29,6 +29,7 @@ def resolve(client: Client, requested: list[str], *, resource: str, organization
     Raises:
         InvalidRequest: the resource is unknown, or the requested scopes belong to several.
         UnauthorizedClient: the application is not bound to the organization.
+        errors.TooManyScopes: the scopes are too many for a token.
 
     """
     if organization_id:

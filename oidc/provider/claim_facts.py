@@ -2,18 +2,13 @@
 
 from collections.abc import Collection
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
-import orjson
-
 from identity.users.models import User
-from oidc.provider import affiliations
+from oidc.provider import affiliations, long_lists
 from oidc.provider.affiliations import Affiliations, MemberOrganization
 from oidc.provider.scopes import GROUPS, ROLES
-
-_MOST_ENTRIES: Final = 200
-_MOST_BYTES: Final = 6144  # of both lists, as JSON: our endpoints must be able to read the token
 
 
 class ClaimFacts:
@@ -40,24 +35,9 @@ class ClaimFacts:
         return None if self.organization_id is None else self.affiliations.current
 
     def get_role_claims(self, names: Collection[str]) -> dict[str, Any]:
-        """Return the claims ``roles`` and ``groups`` if they are among the names.
-
-        A list with more than 200 entries is left out, and so is a list that brings both to more than 6 KiB.
-        The claim ``roles_truncated`` or ``groups_truncated`` says so, because a shortened list would look
-        complete.
-        """
-        claims: dict[str, Any] = {}
+        """Return the claims ``roles`` and ``groups`` if they are among the names (see ``long_lists``)."""
         if self.user is None:
-            return claims
-        total = 0
-        for name in (ROLES, GROUPS):
-            if name not in names:
-                continue
-            listed: list[str] = getattr(self.affiliations, name)
-            size = len(orjson.dumps(listed))
-            if len(listed) > _MOST_ENTRIES or total + size > _MOST_BYTES:
-                claims[f"{name}_truncated"] = True
-                continue
-            total += size
-            claims[name] = listed
-        return claims
+            return {}
+        return long_lists.leave_out(
+            {name: getattr(self.affiliations, name) for name in (ROLES, GROUPS) if name in names}
+        )

@@ -59,14 +59,15 @@ def get_id_token_names(scopes: Collection[str], requested: Collection[str] = ())
 
 def get_values(user: User, names: Collection[str]) -> dict[str, Any]:
     """Return those of the named claims that have a value for the user (OpenID Connect Core 5.1)."""
-    gender = user.custom_data.get("gender")
+    custom = user.custom_data.get("gender")
+    is_gender = isinstance(custom, str) and len(custom) <= profile.LONGEST_GENDER
     claims: dict[str, Any] = user.profile | {
         "name": user.name,
         "username": user.username,
         # Core 5.1. Many applications read this claim and no ``username``.
         "preferred_username": user.username,
         "picture": user.avatar,
-        "gender": user.profile.get("gender") or (gender if isinstance(gender, str) else None),
+        "gender": user.profile.get("gender") or (custom if is_gender else None),
         # Core 5.1: a number of seconds, not a string.
         "updated_at": int(user.updated_at.timestamp()),
     }

@@ -18,7 +18,7 @@ from identity.resources.models import Resource
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.provider import claims, released_claims, scopes, target, tokens
-from oidc.provider.errors import InvalidRequest
+from oidc.provider.errors import InvalidRequest, TooManyScopes
 from oidc.provider.grant_context import GrantContext
 
 Explained = dict[str, dict[str, Any]]
@@ -37,8 +37,8 @@ def build(
     and the time are left out.
 
     Raises:
-        Invalid: the application has no users, the user, organization or resource is unknown, or the user is
-            not a member.
+        Invalid: the application has no users, the user, organization or resource is unknown, the user is
+            not a member, or the scopes are too many for a token.
 
     """
     if application.type == Application.Type.MACHINE:
@@ -95,6 +95,9 @@ def _build_context(
     except InvalidRequest:
         rule = gettext_noop("is unknown, or the user is not a member")
         raise Invalid("organization_id", rule, code="unknown") from None
+    except TooManyScopes:
+        rule = gettext_noop("must name fewer scopes: all of them together are too long for one token")
+        raise Invalid("scope", rule) from None
     return GrantContext(
         application=application,
         key_id=_NO_KEY,

@@ -53,10 +53,11 @@ def build(
         if value in (None, ""):
             continue
         size = len(orjson.dumps(value))
-        if size > MOST_BYTES or total + size > _MOST_BYTES_TOGETHER:
+        size_with_name = size + len(name)
+        if size > MOST_BYTES or total + size_with_name > _MOST_BYTES_TOGETHER:
             facts.omitted.append(name)
             continue
-        total += size
+        total += size_with_name
         claims[name] = value
     return claims
 

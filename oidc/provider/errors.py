@@ -70,6 +70,13 @@ class UnsupportedGrantType(OAuthError):
     code = "unsupported_grant_type"
 
 
+class TooManyScopes(OAuthError):
+    """The scopes of a token would make it too long for our endpoints to read."""
+
+    code = "invalid_scope"
+    description = "The scopes of one token have at most 6144 characters together: name fewer in scope."
+
+
 class MissingToken(Exception):
     """The request has no access token."""
 

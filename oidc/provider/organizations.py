@@ -6,6 +6,7 @@ from uuid import UUID
 
 from identity.organizations import memberships
 from identity.organizations.memberships import UserOrganization
+from oidc.provider import long_lists
 
 _NAMES: Final = {"organizations", "organization_roles"}
 
@@ -21,7 +22,7 @@ def get_userinfo_claims(
     if token_organization is None and _NAMES.isdisjoint(names):
         return {}
     joined = memberships.get_organizations(user_id)
-    claims = _build_claims(joined, names)
+    claims: dict[str, Any] = {**_build_claims(joined, names)}
     for organization in joined:
         if str(organization.organization_id) == token_organization:
             claims["organization_id"] = token_organization
@@ -30,11 +31,13 @@ def get_userinfo_claims(
 
 
 def get_claims(user_id: UUID, names: Collection[str]) -> dict[str, Any]:
-    """Return the organization claims among ``names``."""
-    return {} if _NAMES.isdisjoint(names) else _build_claims(memberships.get_organizations(user_id), names)
+    """Return the organization claims among ``names``, for a token (see ``long_lists``)."""
+    if _NAMES.isdisjoint(names):
+        return {}
+    return long_lists.leave_out(_build_claims(memberships.get_organizations(user_id), names))
 
 
-def _build_claims(joined: list[UserOrganization], names: Collection[str]) -> dict[str, Any]:
+def _build_claims(joined: list[UserOrganization], names: Collection[str]) -> dict[str, list[str]]:
     claims = {
         "organizations": [str(row.organization_id) for row in joined],
         "organization_roles": [f"{row.organization_id}:{name}" for row in joined for name in row.roles],

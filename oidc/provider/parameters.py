@@ -7,10 +7,14 @@ from urllib.parse import parse_qsl
 
 from django.http import HttpRequest
 
+from oidc.keys import jws
+
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 MOST_BYTES: Final = 1024 * 1024
+LONGEST_URL: Final = 8_000  # characters that every server accepts (RFC 9112 section 3)
 _MOST_FIELDS: Final = 100
 _LONGEST_VALUE: Final = 16_384  # characters
+_TOKENS: Final = frozenset(("token", "access_token", "id_token_hint"))  # the values may be longer
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -57,7 +61,7 @@ def decode(text: str) -> Parameters:
     for name, value in pairs:
         if "\0" in name or "\0" in value:
             raise InvalidParameters(f"{describe(name)} contains a NUL character.")
-        if len(value) > _LONGEST_VALUE:
+        if len(value) > (jws.LONGEST if name in _TOKENS else _LONGEST_VALUE):
             raise InvalidParameters(f"{describe(name)} is too long.")
         if name in values:
             repeated.add(name)

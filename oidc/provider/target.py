@@ -17,11 +17,12 @@ from identity.resources.models import Resource
 from identity.users.models import User
 from oidc.grants.consents import ConsentRequest, GrantedConsent
 from oidc.provider import granted_scopes, target_demands
-from oidc.provider.errors import InvalidRequest
+from oidc.provider.errors import InvalidRequest, TooManyScopes
 from oidc.provider.scopes import NEWER, RESERVED
 from oidc.provider.target_demands import Strength
 
 UNKNOWN: Final = "The {} is unknown, or not for this client."
+_MOST_BYTES: Final = 6144  # of the scopes of a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ def resolve_for_user(  # noqa: PLR0913 - what a target depends on
     Raises:
         InvalidRequest: the resource or organization is unknown, the user did not agree to it, or is not a
             member, with the same message for all of these; or it requires a stronger sign-in.
+        TooManyScopes: see ``select_scopes``.
 
     """
     api = get_resource(resource) if resource else None
@@ -138,7 +140,9 @@ def build_consent_request(
     """Return what a user is asked to agree to: identity scopes, and the scopes of the target."""
     api = granted_scopes.find_resource(resource) if resource else None
     membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
-    names = select_scopes(_get_available_names(user, api, membership), requested)
+    # Not refused if they are too many for a token: an application that the user has not agreed to must not
+    # learn what the user's roles grant.
+    names = _select(_get_available_names(user, api, membership), requested)
     organization = membership.organization_id if membership else None
     if api is None:
         return ConsentRequest(identity, organization_id=organization, organization_scopes=names)
@@ -191,6 +195,19 @@ def build_audience(api: Resource | None, organization_id: UUID | None) -> str | 
 
 
 def select_scopes(available: set[str], requested: list[str]) -> tuple[str, ...]:
+    """Return the scopes of a token: the available ones that were requested, or all of them if none was.
+
+    Raises:
+        TooManyScopes: they have more than 6 KiB together.
+
+    """
+    scopes = _select(available, requested)
+    if len(" ".join(scopes).encode()) > _MOST_BYTES:
+        raise TooManyScopes
+    return scopes
+
+
+def _select(available: set[str], requested: list[str]) -> tuple[str, ...]:
     """Return the available scopes that were requested, each once, or all available ones if none was.
 
     A scope with a reserved name is never granted. RFC 9068 section 3: what a token authorizes must not be

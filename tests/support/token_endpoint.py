@@ -9,6 +9,7 @@ WORDS = {
     "invalid_request",
     "invalid_client",
     "invalid_grant",
+    "invalid_scope",
     "unauthorized_client",
     "unsupported_grant_type",
 }

@@ -95,6 +95,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
             application, or the consent was revoked.
         errors.InvalidRequest: the resource or organization is unknown or not available to this user,
             or it or the application requires a stronger sign-in. Nothing was used up.
+        errors.TooManyScopes: the scopes are too many for a token. Nothing was used up.
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """

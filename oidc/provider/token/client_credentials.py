@@ -35,6 +35,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
     Raises:
         errors.InvalidRequest: the resource is unknown, or the scopes belong to several resources.
         errors.UnauthorizedClient: the application is not bound to the organization.
+        errors.TooManyScopes: the scopes are too many for a token.
         SigningKey.DoesNotExist: the signing key was deleted; nothing was granted.
 
     """

@@ -23,7 +23,7 @@ _ADVICE: Final[Mapping[str, Text]] = {
     "access_denied": _("The user refused, or has no role or organization that the application allows."),
     "invalid_grant": _("The code is valid once and for a short time. A user who lost access gets no tokens."),
     "invalid_request": _("Compare the organization and the API resource with those that exist for the user."),
-    "invalid_scope": _("The scope must contain openid."),
+    "invalid_scope": _("The scope must contain openid, and not too many scopes for one token."),
     "invalid_target": _("Enter the indicator of an existing API resource, or none."),
     "unauthorized_client": _("Allow the grant authorization_code in the application's grant types."),
     "login_required": _("Start again, and sign in as the user."),

@@ -19,6 +19,7 @@ from identity.sessions import cookies
 from identity.sessions.models import Session
 from oidc.grants import codes, consents, requests
 from oidc.grants.models import AuthorizationRequest
+from oidc.keys import jws
 from oidc.provider import acr, client_responses, parameters
 from oidc.provider.authorization import refused_access, steps
 from oidc.provider.authorization.request import Authorization, to_stored, validate, validate_stored
@@ -26,8 +27,7 @@ from oidc.provider.authorization.steps import Step
 from oidc.provider.error_responses import page_errors
 from oidc.provider.parameters import Parameters
 
-_MAX_QUERY: Final = 16_384  # characters
-_MAX_REQUEST_LINE: Final = 8_000  # characters that every server accepts (RFC 9112 section 3)
+_MAX_QUERY: Final = 16_384  # characters, without an ID token, which is not stored
 _CLAIM: Final = "claim"  # in the query of a request that belongs to no browser yet
 _QUERY_CHARACTERS: Final = "!$%&'()*+,-./:;=?@_~"  # RFC 3986 section 3.4; a percent sign stays one
 
@@ -55,7 +55,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
     query = _get_query(request)
     if _hides_cookies(request):
         url = f"{reverse('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
-        if len(url) < _MAX_REQUEST_LINE:
+        if len(url) < parameters.LONGEST_URL:
             return redirect(url)
     query, too_long = _shorten(query)
     sent = parameters.decode(query)
@@ -105,7 +105,11 @@ def _get_query(request: HttpRequest) -> str:
 
 def _shorten(query: str) -> tuple[str, str]:
     """Return a query of acceptable length, and the name of the parameter that was removed, if any."""
-    return parameters.without_longest(query, _MAX_QUERY) if len(query) > _MAX_QUERY else (query, "")
+    if len(query) <= _MAX_QUERY:
+        return query, ""
+    shorter, longest = parameters.without_longest(query, _MAX_QUERY)
+    is_token = longest == "id_token_hint" and len(query) - len(shorter) <= jws.LONGEST
+    return (query, "") if is_token else (shorter, longest)
 
 
 def _respond(

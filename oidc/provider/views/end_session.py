@@ -39,8 +39,22 @@ def end_session(request: HttpRequest) -> HttpResponse:
         translation.activate(language)
     if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
         # Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
-        return redirect(f"{reverse('oidc:end-session')}?{urlencode(form.select(frozenset(PARAMETERS)))}")
+        return redirect(_build_url(form))
     return _end_session(request, sign_out.validate(form))
+
+
+def _build_url(form: Parameters) -> str:
+    """Return the URL of a request. If a hint makes it too long, the hint's client is named instead.
+
+    The user is asked for a confirmation then.
+    """
+    sent = dict(form.select(frozenset(PARAMETERS)))
+    url = f"{reverse('oidc:end-session')}?{urlencode(sent)}"
+    if len(url) < parameters.LONGEST_URL or not sent.pop("id_token_hint", ""):
+        return url
+    application = sign_out.validate(form).application
+    client = {"client_id": application.client_id} if application else {}
+    return f"{reverse('oidc:end-session')}?{urlencode(sent | client)}"
 
 
 def _end_session(request: HttpRequest, valid: SignOut) -> HttpResponse:

@@ -151,7 +151,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("name", ["nonce", "id_token_hint", "login_hint", "prompt"])
     def test_case_A24_so_is_anything_else_of_that_length(self, insider, name):
-        answer = insider.post(urlencode(insider.client.request(**{name: "none " * 20_000})))
+        answer = insider.post(urlencode(insider.client.request(**{name: "none " * 30_000})))
 
         assert find_refusal(answer, insider.client) == Refusal("invalid_request")
 

@@ -197,7 +197,7 @@ class TestMemory:
         with here.active():
             api = resources.create(name="API", indicator="https://api.example")
             role = Role.objects.create(name="Robot", type=Role.Type.MACHINE)
-            scopes = [Scope(resource=api, name=f"scope-{number}") for number in range(700)]
+            scopes = [Scope(resource=api, name=f"scope-{number}") for number in range(600)]
             ids = [str(scope.pk) for scope in Scope.objects.bulk_create(scopes)]
             assignments.replace(roles.SCOPES, role.pk, ids)
             assignments.replace(bindings.ROLES, machine.application.pk, [str(role.pk)])

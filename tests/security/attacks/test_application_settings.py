@@ -2,18 +2,16 @@
 
 import json
 import re
-from functools import partial
 
 import pytest
 
 from identity.resources.models import Resource
-from identity.roles.models import Role, UserRole
+from identity.roles.models import Role
 from oidc.applications.models import Application
 from tests.support import operators
 from tests.support.admin_pages import operate
 from tests.support.audit_log import entries
 from tests.support.cast import signed_in
-from tests.support.independent import claims_of
 from tests.support.management import administrator, refusal_of, result_of
 from tests.support.operators import Operator
 
@@ -138,33 +136,3 @@ class TestContacts:
             "help%3Fbcc%3Dall%26body%3Dpay@rp.example",
             "a%2Bb@rp.example",
         ]
-
-
-class TestLongTokens:
-    """AW06: with many long names of roles, a token was too long for our endpoints: nobody could revoke it."""
-
-    @pytest.mark.parametrize(("roles", "length", "is_listed"), [(200, 12, True), (200, 200, False)])
-    def test_attack_AW06_the_longest_token_can_be_revoked(self, acme, roles, length, is_listed):
-        user = acme.user()
-        with acme.active():
-            Resource.objects.create(
-                name="Orders", indicator="https://orders.example", claims=["roles", "groups"],
-                custom_claims=[constant("x" * 1000) | {"name": name} for name in "abcd"],
-            )  # fmt: skip
-            made = [Role(name=str(number).rjust(length, "r"), type=Role.Type.USER) for number in range(roles)]
-            Role.objects.bulk_create(made)
-            UserRole.objects.bulk_create(UserRole(user=user, role=role) for role in made)
-        client = acme.application()
-
-        tokens = client.tokens_for(user, scope="openid", resource="https://orders.example")
-
-        claims = claims_of(tokens["access_token"])
-        assert ("roles" in claims, "groups" in claims) == (is_listed, is_listed)
-        assert claims.get("roles_truncated", False) != is_listed
-        told = partial(acme.post, "/oidc/userinfo", data={"access_token": tokens["access_token"]})
-        assert told().status_code == 200
-        revoked = acme.post(
-            "/oidc/revoke", data={"token": tokens["access_token"]}, auth=(client.client_id, client.secret)
-        )
-        assert revoked.status_code == 200
-        assert told().status_code == 401
