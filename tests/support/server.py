@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
@@ -19,7 +20,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from management.seeding import bootstrap
-from tests.support import budgets
+from tests.support import budgets, cast, management
 
 
 def create_database() -> None:
@@ -142,12 +143,24 @@ def process(code: Path = settings.BASE_DIR, /, **environment: str) -> Iterator["
             stdout=log,
             stderr=log,
         )
+    port = environment.get("PORT", settings.PORT)
     try:
-        wait_for(served, f"http://127.0.0.1:{environment.get('PORT', settings.PORT)}")
+        wait_for(served, f"http://127.0.0.1:{port}")
         yield served
     finally:
+        _disconnect(int(port))
         served.terminate()
         served.wait(40)
+
+
+def _disconnect(port: int) -> None:
+    """Close what the tests keep connected to a server: it would wait for a request on each, when it stops."""
+    for client in (*cast.open_clients, management.connection()):
+        transport = client._transport
+        kept: list[Any] = transport._pool.connections if isinstance(transport, httpx.HTTPTransport) else []
+        for one in kept:
+            if one._origin.port == port and one.is_idle():
+                one.close()
 
 
 def wait_for(process: subprocess.Popen[bytes], address: str) -> None:
