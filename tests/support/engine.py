@@ -268,8 +268,19 @@ ONCE = {
 
 # What looks at the rows of all tenants takes longer with every test that ran before it.
 _FIRST = (
+    "identity/test_ownership.py",
+    "management/test_access.py",
+    "management/test_admin_site.py",
+    "management/test_bad_input.py",
+    "management/test_console_language.py",
+    "management/test_own_pages_language.py",
+    "management/test_refusals_language.py",
     "operations/doctor/",
     "operations/test_rotate_keys.py",
+    "security/attacks/test_console_comparison.py",
+    "security/attacks/test_console_queries.py",
+    "security/attacks/test_console_tenants.py",
+    "security/attacks/test_limited_administrators.py",
 )
 
 _SERVERS = {"address", "chromium", "postgres"}  # fixtures
