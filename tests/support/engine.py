@@ -274,6 +274,7 @@ ONCE = {
         "security/attacks/test_limits_rows.py",
         "security/attacks/test_mailbox_and_factor.py",
         "security/attacks/test_members_of_others.py",
+        "security/attacks/test_moved_secrets.py",
         "security/attacks/test_outsider_earlier_codes.py",
         "security/attacks/test_outsider_mailboxes.py",
         "security/attacks/test_raised_lifetimes.py",
@@ -304,6 +305,7 @@ _FIRST = (
     "security/attacks/test_console_queries.py",
     "security/attacks/test_console_tenants.py",
     "security/attacks/test_limited_administrators.py",
+    "security/attacks/test_stolen_database.py",
 )
 
 _SERVERS = {"address", "chromium", "postgres"}  # fixtures
