@@ -200,6 +200,7 @@ def test_decision_R1_a_first_start_and_a_second(tmp_path, screens):
         assert keys_of(run) == keys
         page = screens.open()
         sign_in(page, run)
+        screens.close()  # a stop waits for the connections of a window, as above
         assert run.stop() < 8
 
 
@@ -324,6 +325,7 @@ class TestCommand:
             with started(var, *ports, "--demo-tenant") as run:
                 assert run.told("Issuer") == f"http://localhost:{ports[0]}/t/demo"
                 sign_in(screens.open(), run, "Emma Nakamura")
+                screens.close()
                 told.append((run.told("Sign in as"), run.told("Password")))
 
         assert told[0] == told[1]

@@ -14,6 +14,7 @@ from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.connectors.messages import Message
 from interaction.connectors.models import Connector
+from interaction.experience.forms import MESSAGES
 from interaction.experience.models import SignInExperience
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
@@ -27,6 +28,17 @@ from tests.support.cast import PASSWORD
 
 def entries(world, key):
     return list(Entry.objects.filter(tenant_id=world.tenant.pk, key=key).order_by("created_at", "id"))
+
+
+def test_walks_over_all_operations_leave_out_no_message():
+    """They have the forms of two languages for each, which are as those of the others."""
+    kinds = operators.pages()
+    every = {one.name for kind in kinds for one in kind.catalogue.all()}
+    walked = {one.name for kind in kinds for one in operators.operations(kind)}
+    messages = tuple(f"message-{key.purpose}-{key.channel}-" for key in MESSAGES)
+
+    assert {f"{message}{language}" for message in messages for language in ("any", "ar")} <= walked
+    assert [name for name in every - walked if not name.startswith(messages)] == []
 
 
 class TestOperations:

@@ -114,7 +114,7 @@ class TestPages:
             row = first_of(kind, acme)
             open_now = [
                 operation.name
-                for operation in kind.catalogue.all()
+                for operation in operators.operations(kind)
                 if operation.needs_row and operation.is_possible(row)
             ]
             paths = [address_of(kind), address_of(kind, row.pk, "change")]

@@ -15,7 +15,7 @@ from tests.support import openid, operators, pseudo_language
 from tests.support.admin_pages import first_of, furnish
 from tests.support.cast import PASSWORD, query_of
 from tests.support.console_language import data_of, unmarked
-from tests.support.operators import Operator, address_of, administrator, pages
+from tests.support.operators import Operator, address_of, administrator, operations, pages
 from tests.support.social import connect
 
 pytestmark = pytest.mark.skipif(not shutil.which("xgettext"), reason="needs gettext")
@@ -41,7 +41,7 @@ class TestPages:
         paths = [address_of(kind), address_of(kind, row.pk, "change")]
         paths += [f"{address_of(kind)}?q=nothing-like-it"] if kind.search_fields else []
         paths += [f"{paths[1]}?edit={one.name}" for one in kind.catalogue.all() if one.edits]
-        possible = [one for one in kind.catalogue.all() if not one.needs_row or one.is_possible(row)]
+        possible = [one for one in operations(kind) if not one.needs_row or one.is_possible(row)]
         forms = {
             address_of(kind, *((row.pk,) if one.needs_row else ()), "do", one.name): one for one in possible
         }

@@ -53,7 +53,9 @@ class TestList:
         result_of(manager.post(path, phone="+49 30 123456"))
         result_of(manager.post(path, phone="+49 30 654321", name="Mia", email="mia@x.org"))
 
-        for row in result_of(manager.get(path))["result"]:
+        rows = result_of(manager.get(path))["result"]
+        assert len(rows) == 2
+        for row in rows:
             moments = {name: datetime.fromisoformat(row[name]) for name in ("joined_at", "created_at")}
             described = OrganizationMemberSerializer(row | moments).data
             assert list(described.items()) == list(row.items())

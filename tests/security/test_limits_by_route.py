@@ -1,14 +1,19 @@
 """Each limit that the table of limits declares is reached over HTTP."""
 
 import base64
+import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 import httpx
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from config.route_limits.kinds import KNOWN_BROWSERS
@@ -44,37 +49,40 @@ MAIL: Final = {
 }
 
 
+@dataclass(frozen=True)
+class Server:
+    """A server on which the setting of one rule is small."""
+
+    address: str
+    file: Path
+
+    def tell(self, kind: str) -> None:
+        """Make the setting of a rule small, and no other."""
+        setting = RULES[kind][1]
+        is_pause = kind == rules.CODE_PAUSE.kind
+        self.file.write_text("" if is_pause else f"{setting} {SMALL.get(setting, MOST)}")
+
+
 @pytest.fixture(scope="module")
-def serve(address: str) -> Iterator[Callable[[str], str]]:
-    """Start a server on which the setting of a rule is small, unless the server that runs is that one."""
-    with ExitStack() as running:
-        addresses: dict[str, str] = {}
-
-        def get_address(kind: str) -> str:
-            setting = RULES[kind][1]
-            if setting not in addresses:
-                running.close()
-                addresses.clear()
-                small = {} if kind == rules.CODE_PAUSE.kind else {setting: str(SMALL.get(setting, MOST))}
-                addresses[setting] = running.enter_context(
-                    second.running(TRUSTED_PROXIES="127.0.0.1", METRICS_TOKEN=METRICS, **MAIL, **small)
-                )
-            return addresses[setting]
-
-        yield get_address
+def guarded(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    file = tmp_path_factory.mktemp("limits") / "told"
+    file.touch()
+    told = {"TEST_APPLICATION": "tests.support.told_limits:application", "TEST_LIMITS": str(file)}
+    with second.running(TRUSTED_PROXIES="127.0.0.1", METRICS_TOKEN=METRICS, **MAIL, **told) as served:
+        yield Server(served, file)
 
 
 DECLARED: Final = [(rule.kind, route) for route, limited in ROUTES.items() for rule in limited.rules]
-DECLARED.sort(key=lambda declared: (RULES[declared[0]][1], *declared))  # one server for each setting
 
 
 @pytest.fixture
-def visit(serve: Callable[[str], str], acme: World, kind: str, route: str) -> Iterator[Visit]:
+def visit(guarded: Server, acme: World, kind: str, route: str) -> Iterator[Visit]:
     """Somebody at a tenant that has everything which a route may need."""
-    guarded = serve(kind)
+    guarded.tell(kind)
     rule = next(rule for rule in ROUTES[route].rules if rule.kind == kind)
     world = default_world() if "admin" in route else codes.reachable(acme)
-    made = Visit(world.at(guarded) if "admin" not in route else World(world.tenant, guarded), rule, route)
+    at = guarded.address
+    made = Visit(world.at(at) if "admin" not in route else World(world.tenant, at), rule, route)
     if rule is rules.SECOND_STEP:
         second_step_of(made.person.partition("@")[0])
     if "admin" not in route:
@@ -131,9 +139,9 @@ def second_step_of(username: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "route"), DECLARED)
-def test_decision_N11_each_declared_limit_refuses(serve, visit, kind, route):
+def test_decision_N11_each_declared_limit_refuses(guarded, visit, kind, route):
     """It refuses after as many as its setting says, says when to come back, and is the one that refused."""
-    before = refusals(serve(kind), kind)
+    before = refusals(guarded.address, kind)
     most = {rules.CODE_PAUSE: 1, rules.TEXT_MESSAGES: 4}.get(visit.rule, MOST)
     for visit.number in range(most + 1):
         if visit.rule is not rules.CODE_PAUSE:
@@ -147,7 +155,43 @@ def test_decision_N11_each_declared_limit_refuses(serve, visit, kind, route):
     again = {200} if visit.rule.kind.startswith("code") and "/api/" not in route else set()
     assert answer.status_code in {400, 401, 429} | again, answer.text
     assert 0 < int(answer.headers["Retry-After"]) <= 24 * 3600 + 1
-    assert refusals(serve(kind), kind) > before
+    assert refusals(guarded.address, kind) > before
+
+
+def test_decision_N11_each_rule_has_the_number_of_its_setting():
+    """The server above sets the numbers itself."""
+    settings_of_rules = sorted({setting for _, setting in RULES.values()})
+    numbers = {setting: 1000 + 8 * place for place, setting in enumerate(settings_of_rules)}
+    script = (
+        "import django; django.setup(); from identity.limits import rules\n"
+        "for name, rule in vars(rules).items():\n"
+        "    if isinstance(rule, rules.Limit | rules.Lock):\n"
+        "        most = rule.max_hits if isinstance(rule, rules.Limit) else rule.failures\n"
+        "        print(name, most, rule.seconds, rule.kind, sep='\\t')"
+    )
+
+    printed = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ
+        | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+        | {name: str(number) for name, number in numbers.items()},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+    seen = set()
+    for name, most, seconds, kind in (line.split("\t") for line in printed.splitlines()):
+        if kind not in RULES:
+            continue
+        seen.add(kind)
+        expected = numbers[RULES[kind][1]]
+        if name == "TENANT_TEXT_CODES":
+            assert int(most) == expected * 3 // 4
+        else:
+            assert int(seconds if name == "CODE_PAUSE" else most) == expected, name
+    assert seen == set(RULES)
 
 
 def refusals(server: str, kind: str) -> float:

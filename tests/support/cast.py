@@ -30,18 +30,18 @@ CALLBACK = "https://rp.example/callback"
 
 # Made once: reading the certificates of the world takes longer than most requests.
 _TLS = httpx.create_ssl_context()
-_clients: list[httpx.Client] = []
+open_clients: list[httpx.Client] = []
 
 
 def new_client() -> httpx.Client:
-    _clients.append(httpx.Client(verify=_TLS, timeout=30))
-    return _clients[-1]
+    open_clients.append(httpx.Client(verify=_TLS, timeout=30))
+    return open_clients[-1]
 
 
 def close_browsers() -> None:
     """Close every browser that a test opened."""
-    while _clients:
-        _clients.pop().close()
+    while open_clients:
+        open_clients.pop().close()
 
 
 @cache

@@ -33,17 +33,26 @@ _MACHINE = re.compile(
 
 def unmarked(answers: list[Any], data: set[str]) -> list[str]:
     """What pages say outside of messages that is neither data nor a name, each with its page."""
-    longest_first = sorted(data, key=len, reverse=True)
-    known = re.compile("|".join(rf"(?<!\w)(?<!\w\.){re.escape(text)}(?!\w|\.\w)" for text in longest_first))
+    said = [
+        (text, answer.request["PATH_INFO"])
+        for answer in answers
+        if answer.get("Content-Type", "").startswith("text/html")
+        for text in pseudo_language.unmarked(answer.content.decode())
+    ]
+    known = _pattern(data, "\n".join(text for text, _ in said))
     found: dict[str, str] = {}
-    for answer in answers:
-        if not answer.get("Content-Type", "").startswith("text/html"):
-            continue
-        for text in pseudo_language.unmarked(answer.content.decode()):
-            rest = _MACHINE.sub(" ", known.sub(" ", text))
-            if re.search(r"[^\W\d_]{2}", rest):
-                found.setdefault(text, answer.request["PATH_INFO"])
+    for text, path in said:
+        rest = _MACHINE.sub(" ", known.sub(" ", text))
+        if re.search(r"[^\W\d_]{2}", rest):
+            found.setdefault(text, path)
     return [f"{path}: {text}" for text, path in found.items()]
+
+
+def _pattern(data: set[str], pages: str) -> re.Pattern[str]:
+    """Match the data that is on pages. A pattern of all that a run has stored takes seconds to compile."""
+    longest_first = sorted((text for text in data if text in pages), key=len, reverse=True)
+    either = "|".join(rf"(?<!\w)(?<!\w\.){re.escape(text)}(?!\w|\.\w)" for text in longest_first)
+    return re.compile(either or r"(?!)")
 
 
 def data_of(world: Any) -> set[str]:

@@ -40,11 +40,14 @@ class Roles:
 
 
 @contextmanager
-def database(name: str) -> Iterator[Roles]:
-    """Make an empty database, and run the documented file in it with role names of this test."""
+def database(name: str, *, migrated: bool = False) -> Iterator[Roles]:
+    """Make a database, and run the documented file in it with role names of this test.
+
+    The database is empty, or has tables that a superuser created.
+    """
     suffix = secrets.token_hex(4)
     owner, serving = f"gatehouse_owner_{suffix}", f"gatehouse_serving_{suffix}"
-    with stage.database(name) as url:
+    with stage.database(name, migrated=migrated) as url:
         passwords = run_file(url, owner, serving)
         host = url.partition("@")[2]
         try:

@@ -1,6 +1,7 @@
 """Operators in a browser: the site at /admin, as its forms are filled in by hand."""
 
 import html
+import os
 import re
 import secrets
 import time
@@ -19,12 +20,16 @@ from playwright.sync_api import Page
 from identity.core import tenancy
 from identity.operator_kit import fresh_proof
 from identity.users import passwords
+from interaction.experience.forms import MESSAGES
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
 from management.site import chosen_tenant
 from management.site.sessions import SessionStore
 from tests.support import cast
 from tests.support.cast import PASSWORD, World
+
+THOROUGH = bool(os.environ.get("GATEHOUSE_THOROUGH"))
+_IN_OTHER_LANGUAGES = {f"message-{key.name}" for key in MESSAGES if key.language not in {"", "ar"}}
 
 
 def administrator(**fields: Any) -> Administrator:
@@ -116,6 +121,15 @@ def at(world: World, who: Administrator | None = None) -> Operator:
 def pages() -> list[Any]:
     """The pages of every kind of row that the site has."""
     return list(site._registry.values())
+
+
+def operations(kind: Any) -> list[Any]:
+    """What is done to a kind of row. Of each message there is one form for each language: two of these.
+
+    A thorough run has all, 421 of the sign-in experience.
+    """
+    every = list(kind.catalogue.all())
+    return every if THOROUGH else [one for one in every if one.name not in _IN_OTHER_LANGUAGES]
 
 
 def address_of(pages_of_kind: Any, *parts: object) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
@@ -19,16 +20,24 @@ from django.core.management import call_command
 from django.db import connection
 
 from management.seeding import bootstrap
-from tests.support import budgets
+from tests.support import budgets, cast, management
+
+_KEPT = "gatehouse_migrated_"  # what the names of databases begin with that PostgreSQL keeps for later runs
 
 
 def create_database() -> None:
-    """Make the empty PostgreSQL database that the settings name; SQLite makes its own."""
+    """Make the PostgreSQL database that the settings name, with the tables that an earlier run made.
+
+    SQLite makes its own.
+    """
     if connection.vendor == "sqlite":
         return
     with maintenance() as postgres:
         name = settings.DATABASES["default"]["NAME"]
-        postgres.execute(f'CREATE DATABASE "{name}"')
+        try:
+            postgres.execute(f'CREATE DATABASE "{name}" TEMPLATE "{_kept_database()}"')
+        except (psycopg.errors.InvalidCatalogName, psycopg.errors.ObjectInUse):  # no earlier run has kept it
+            postgres.execute(f'CREATE DATABASE "{name}"')
         # No test asks whether a disk keeps what was written, and waiting for it is half of a test's time.
         postgres.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
 
@@ -73,7 +82,10 @@ def copy_migrated(target: Path | str) -> None:
 
 
 def _take_migrated() -> None:
-    """Begin with the tables that an earlier run on SQLite made: all migrations take 12 s of a processor."""
+    """Begin with the tables that an earlier run on SQLite made: all migrations take 12 s of a processor.
+
+    ``create_database`` does so on PostgreSQL.
+    """
     if connection.vendor == "sqlite":
         with suppress(FileNotFoundError):
             shutil.copyfile(_of_earlier_runs(), str(settings.DATABASES["default"]["NAME"]))
@@ -91,6 +103,25 @@ def _keep_migrated() -> None:
     with maintenance() as postgres:
         name = settings.DATABASES["default"]["NAME"]
         postgres.execute(f'CREATE DATABASE "{_template()}" TEMPLATE "{name}"')
+        with suppress(psycopg.Error):  # another run does the same, or drops what we keep
+            _keep_database(postgres)
+
+
+def _keep_database(postgres: psycopg.Connection) -> None:
+    """Keep a copy of the template for later runs, and drop what was kept of other migrations.
+
+    The copy gets its name when it is complete. Without that name, the next run drops it.
+    """
+    named = postgres.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [_KEPT])
+    others = {str(name) for (name,) in named}
+    if _kept_database() in others:
+        others.remove(_kept_database())
+    else:
+        unfinished = f"{_kept_database()}_{settings.PORT}"
+        postgres.execute(f'CREATE DATABASE "{unfinished}" TEMPLATE "{_template()}"')
+        postgres.execute(f'ALTER DATABASE "{unfinished}" RENAME TO "{_kept_database()}"')
+    for other in others:
+        postgres.execute(f'DROP DATABASE IF EXISTS "{other}"')
 
 
 def _keep_for_later_runs(kept: Path) -> None:
@@ -110,6 +141,10 @@ def _of_earlier_runs() -> Path:
     for path in sorted(sources):
         digest.update(f"{path.parent.parent.name}/{path.name}".encode() + path.read_bytes())
     return Path(settings.BASE_DIR / "var" / "tests" / f"{digest.hexdigest()}.sqlite3")
+
+
+def _kept_database() -> str:
+    return f"{_KEPT}{_of_earlier_runs().stem[:32]}"
 
 
 def _template() -> str:
@@ -142,12 +177,24 @@ def process(code: Path = settings.BASE_DIR, /, **environment: str) -> Iterator["
             stdout=log,
             stderr=log,
         )
+    port = environment.get("PORT", settings.PORT)
     try:
-        wait_for(served, f"http://127.0.0.1:{environment.get('PORT', settings.PORT)}")
+        wait_for(served, f"http://127.0.0.1:{port}")
         yield served
     finally:
+        _disconnect(int(port))
         served.terminate()
         served.wait(40)
+
+
+def _disconnect(port: int) -> None:
+    """Close what the tests keep connected to a server: it would wait for a request on each, when it stops."""
+    for client in (*cast.open_clients, management.connection()):
+        transport = client._transport
+        kept: list[Any] = transport._pool.connections if isinstance(transport, httpx.HTTPTransport) else []
+        for one in kept:
+            if one._origin.port == port and one.is_idle():
+                one.close()
 
 
 def wait_for(process: subprocess.Popen[bytes], address: str) -> None:

@@ -38,7 +38,7 @@ class Stream:
 def _wait() -> str:
     with Path(os.environ[SEEN]).open("a") as file:
         file.write("w")
-    time.sleep(2)
+    time.sleep(1.5)
     return "waited"
 
 

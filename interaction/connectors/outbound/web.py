@@ -125,7 +125,8 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
     path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
     secure = parts.scheme == "https"
     port = parts.port or (HTTPS_PORT if secure else HTTP_PORT)
-    connection = (HTTPSConnection if secure else HTTPConnection)(host, port)
+    # Without a context, each connection would read all trusted certificates.
+    connection = HTTPSConnection(host, port, context=_tls()) if secure else HTTPConnection(host, port)
     opened = addresses.connect(host, port, loopback_only=not secure)
     deadline = None
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as configured
+from django.db import connection
 
 from config import env
 from tests.support.environment import broken_rule
@@ -33,11 +34,14 @@ class TestDatabase:
 
         assert stat.S_IMODE((tmp_path / "x.sqlite3").stat().st_mode) == 0o600
 
+    @pytest.mark.skipif(connection.vendor != "sqlite", reason="it is about the file of SQLite")
     def test_case_K17_the_one_of_these_tests_is_too_with_all_beside_it(self, address):
         path = Path(str(configured.DATABASES["default"]["NAME"]))
-        if path.suffix == ".sqlite3":
-            for file in path.parent.glob(f"{path.name}*"):
-                assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+        files = list(path.parent.glob(f"{path.name}*"))
+
+        assert path in files
+        for file in files:
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
 
     def test_postgresql_takes_its_parts_apart(self, variable):
         variable(

@@ -125,6 +125,19 @@ def controlled_reads(folder: Path) -> Iterator[tuple[ControlledReads, "subproces
         yield ControlledReads(file, address), master
 
 
+@pytest.fixture(scope="module")
+def controlled(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlledReads]:
+    with controlled_reads(tmp_path_factory.mktemp("controlled")) as (made, _):
+        yield made
+
+
+@pytest.fixture
+def made(controlled: ControlledReads) -> Iterator[ControlledReads]:
+    """The server of these tests, whose reads nobody controls before and after a test."""
+    yield controlled
+    controlled.tell("")
+
+
 class TestFailures:
     """If a read fails, each request that shares it gets the response of Django's handler."""
 
@@ -132,8 +145,8 @@ class TestFailures:
         ("failure", "status", "error"),
         [("fail", 503, b"temporarily_unavailable"), ("break", 500, b"server_error")],
     )
-    def test_decision_H3_case_K11_of_a_read(self, address, tmp_path, failure, status, error):
-        with controlled_reads(tmp_path) as (made, _), ExitStack() as stack:
+    def test_decision_H3_case_K11_of_a_read(self, made, failure, status, error):
+        with ExitStack() as stack:
             connections = [stack.enter_context(Kept(made.address)) for _ in range(5)]
             for connection in connections:
                 warm(connection)
@@ -155,12 +168,8 @@ class TestFailures:
         assert len({answer.headers["x-request-id"] for answer in answers}) == 15
         assert afterwards == [200] * 5
 
-    def test_of_one_document_hold_up_no_other_request(self, address, tmp_path):
-        with (
-            controlled_reads(tmp_path) as (made, _),
-            Kept(made.address) as waiting,
-            Kept(made.address) as other,
-        ):
+    def test_of_one_document_hold_up_no_other_request(self, made):
+        with Kept(made.address) as waiting, Kept(made.address) as other:
             warm(waiting)
             made.tell("wait")
             waiting.send(waiting.head(JWKS))
@@ -170,8 +179,8 @@ class TestFailures:
             made.tell("")
             assert waiting.read().status == 200
 
-    def test_what_arrives_during_a_read_is_answered_after_it(self, address, tmp_path):
-        with controlled_reads(tmp_path) as (made, _), Kept(made.address) as connection:
+    def test_what_arrives_during_a_read_is_answered_after_it(self, made):
+        with Kept(made.address) as connection:
             document = connection.head(JWKS)
             for behind in (connection.head("/readyz"), document, document[:9], document + document[:9]):
                 warm(connection)
@@ -189,15 +198,14 @@ class TestFailures:
                 ]
                 assert {answer.status for answer in answers} == {200}
 
-    def test_clients_that_left_are_forgotten(self, address, tmp_path):
-        with controlled_reads(tmp_path) as (made, _):
-            made.tell("wait")
-            for _ in range(20):
-                with Kept(made.address) as connection:
-                    connection.send(connection.head(JWKS))
-            made.tell("")
+    def test_clients_that_left_are_forgotten(self, made):
+        made.tell("wait")
+        for _ in range(20):
             with Kept(made.address) as connection:
-                assert warm(connection).status == 200
+                connection.send(connection.head(JWKS))
+        made.tell("")
+        with Kept(made.address) as connection:
+            assert warm(connection).status == 200
 
 
 class TestStop:

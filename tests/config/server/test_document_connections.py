@@ -202,16 +202,6 @@ class TestEnds:
             assert connection.read().status == 200
             assert connection.is_closed()
 
-    def test_after_15_seconds_without_a_request(self, acme):
-        with Kept(acme.address) as connection:
-            warm(connection)
-            time.sleep(8)
-            warm(connection)
-            started = time.monotonic()
-
-            assert connection.is_closed()
-            assert 14 < time.monotonic() - started < 17
-
     def test_clients_that_leave_before_their_answer_harm_nobody(self, acme):
         with Kept(acme.address) as other, hammered(acme.address, JWKS):
             document = other.head(JWKS)

@@ -98,7 +98,7 @@ def leave(address: str) -> None:
 
 @pytest.fixture
 def busy(served: tuple[str, Path], seen: Path) -> Iterator[list[socket.socket]]:
-    """Clients for which all threads work for two seconds."""
+    """Clients for which all threads work for a second and a half."""
     with ExitStack() as stack:
         clients = [stack.enter_context(asking(served[0], "/wait")) for _ in range(THREADS)]
         while len(seen.read_text()) < THREADS:

@@ -143,16 +143,6 @@ def test_slow_clients_hold_up_nobody(acme, start):
     assert answers == [200] * 10
 
 
-def test_a_slow_client_has_15_seconds_for_the_head(acme):
-    with connected(acme) as connection:
-        connection.settimeout(20)
-        started = time.monotonic()
-        connection.sendall(b"GET / HT")
-
-        assert until_closed(connection) == b""
-        assert 14 < time.monotonic() - started < 17
-
-
 def test_a_client_that_has_closed_its_side_gets_its_answers(acme):
     with connected(acme) as connection:
         connection.sendall(request(acme) * 3)

@@ -324,7 +324,7 @@ class TestDuties:
         opened = {
             (kind.opts.model_name, one.name)
             for kind in pages()
-            for one in kind.catalogue.all()
+            for one in operators.operations(kind)
             if support.get(
                 address_of(kind, *((first_of(kind, acme).pk,) if one.needs_row else ()), "do", one.name)
             ).status_code

@@ -16,7 +16,7 @@ from oidc.keys.models import SigningKey
 from tests.support import operators
 from tests.support.admin_pages import first_of, furnish
 from tests.support.all_rows import changed_since, everything
-from tests.support.operators import address_of, pages, text_of
+from tests.support.operators import address_of, operations, pages, text_of
 
 _TYPED = {"username": "eve", "password": "correct horse battery", "name": "Eve", "slug": "eve", "type": "SPA"}
 
@@ -30,7 +30,7 @@ def hidden_in(page: Any) -> dict[str, str]:
 def forms_of(kind: Any, row: Any) -> list[str]:
     """The addresses of everything that is done to a kind of row, or drawn of it."""
     found = []
-    for operation in kind.catalogue.all():
+    for operation in operations(kind):
         at = (row.pk,) if operation.needs_row else ()
         path = address_of(kind, *at, "do", operation.name)
         found.append(path)

@@ -273,20 +273,16 @@ class TestDoctor:
 
 
 def test_decision_N15_an_installation_with_one_role_moves(database):
-    """Everything belonged to a superuser; the same file and another ``migrate`` change that."""
+    """Everything belonged to a superuser; the documented file and another ``migrate`` change that."""
     port = str(second.free_port())
     environment = {
         "PORT": port,
         "BASE_URL": f"http://127.0.0.1:{port}",
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
-    with database_roles.database(f"moved_{port}") as roles:
+    with database_roles.database(f"moved_{port}", migrated=True) as roles:
         superuser = f"{server.maintenance_url().rpartition('/')[0]}/{_name(roles.owner)}"
-        with psycopg.connect(superuser, autocommit=True) as before:
-            before.execute("ALTER SCHEMA public OWNER TO CURRENT_USER")
-        stage.manage(environment | {"DATABASE_URL": superuser}, "migrate", "--verbosity=0")
-
-        database_roles.run_file(superuser, roles.owner_role, roles.serving_role)
+        database_roles.run_file(superuser, roles.owner_role, roles.serving_role)  # it may be repeated
         stage.manage(environment | roles.migrating, "migrate", "--verbosity=0")
         stage.manage(environment | roles.migrating, "bootstrap")
 

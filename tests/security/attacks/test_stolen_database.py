@@ -20,7 +20,6 @@ import pytest
 from django.db import connection
 
 from identity.core import tenancy
-from identity.encryption import columns, keyring
 from tests.support import authenticator, cast, codes, management, operators, social, third_parties
 from tests.support.cast import query_of
 from tests.support.forms import form
@@ -320,21 +319,3 @@ def test_attack_nothing_that_is_stored_opens_anything(journeys: Journeys) -> Non
         assert cast.default_world().get("/admin/tenant/", cookies=cookies).status_code != 200
     for text in sorted(stored)[:100]:
         assert client.redeem(text).status_code == client.refresh(text).status_code == 400
-
-
-_SEALED = [kind for kind in columns.get_columns() if kind.purpose]
-
-
-@pytest.mark.parametrize("kind", _SEALED, ids=lambda kind: kind.name)
-def test_attack_what_is_sealed_opens_in_its_own_row_alone(
-    journeys: Journeys, kind: columns.EncryptedColumn
-) -> None:
-    """Who can write to the database, too, moves a sealed value to another row, or to another tenant."""
-    with tenancy.using(tenancy.EVERYWHERE):
-        rows = list(kind.rows().order_by("-pk")[:5])
-    bindings = [kind.bound_to(row) for row in rows]
-
-    assert len(set(bindings)) == len(rows)
-    for row, other in itertools.permutations(rows, 2):
-        with pytest.raises(keyring.UnknownKey):
-            keyring.decrypt(getattr(row, kind.column), purpose=kind.purpose, bound_to=kind.bound_to(other))

@@ -12,7 +12,6 @@ from tests.support.authorize import (
     WITH_CODE,
     sent_back,
 )
-from tests.support.cast import World
 from tests.support.factors import is_signed_in
 from tests.support.lifetimes import is_invalid_grant, let_pass, set_tenant
 
@@ -21,25 +20,35 @@ SIGNED_IN = ("updated_at", "auth_time", "created_at")
 
 
 @contextmanager
-def at_a_wrong_clock(world, folder, seconds) -> Iterator[World]:
-    """The tenant, served by another node whose clock is wrong."""
+def at_a_wrong_clock(folder, seconds) -> Iterator[str]:
+    """The address of another node, whose clock is wrong."""
     clock = folder / "clock"
     clock.write_text(str(seconds))
     application = "tests.support.stepped:application"
-    with second.running(TEST_APPLICATION=application, TEST_CLOCK=str(clock)) as address:
-        yield world.at(address)
+    with second.running(TEST_APPLICATION=application, TEST_CLOCK=str(clock)) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def node_ahead(address, tmp_path_factory):
+    with at_a_wrong_clock(tmp_path_factory.mktemp("ahead"), 600) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def node_behind(address, tmp_path_factory):
+    with at_a_wrong_clock(tmp_path_factory.mktemp("behind"), -600) as served:
+        yield served
 
 
 @pytest.fixture
-def ahead(acme, tmp_path):
-    with at_a_wrong_clock(acme, tmp_path, 600) as world:
-        yield world
+def ahead(acme, node_ahead):
+    return acme.at(node_ahead)
 
 
 @pytest.fixture
-def behind(acme, tmp_path):
-    with at_a_wrong_clock(acme, tmp_path, -600) as world:
-        yield world
+def behind(acme, node_behind):
+    return acme.at(node_behind)
 
 
 def authorize(world, browser, client, **parameters):
