@@ -60,8 +60,8 @@ class EntryQuerySerializer(serializers.Serializer[Any]):
     who = serializers.CharField(
         required=False,
         help_text="Only entries about one user, who is named by id, username, email or phone: what the user "
-        "did, failed attempts with any of the user's identifiers, and changes to the user. If nobody has the "
-        "identifier, only attempts with it",
+        "did, failed attempts with any of the user's identifiers, and changes to the user and to the user's "
+        "roles and memberships. If nobody has the identifier, only attempts with it",
     )
     start_time = TimeParameter(required=False)
     end_time = TimeParameter(required=False)

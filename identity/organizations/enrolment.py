@@ -72,6 +72,7 @@ def _enroll(
             Event.ORGANIZATION_MEMBER_CREATE,
             id=organization.pk,
             user_ids=[str(found.user.pk)],
+            about=found.user.pk,
             by="phone",
             existing_user=not found.is_new,
         )
