@@ -156,7 +156,7 @@ class TestEmail:
         assert identifiers.clean_email(fitting) == fitting
         assert find_refusal(identifiers.clean_email, fitting.replace("@c", "@cc")) == Refusal("email")
 
-    def test_attack_AP31_its_key_has_at_most_512_characters(self):
+    def test_attack_AP33_its_key_has_at_most_512_characters(self):
         fitting = "a@" + "\ufdfa" * 28 + "bb.de"
         assert len(identifiers.fold(fitting)) == 2 + 28 * 18 + 5 == 511
 

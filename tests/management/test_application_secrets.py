@@ -130,7 +130,7 @@ class TestCreation:
         assert refusal_of(admin.post(path_of(public)), 400) == NOT_CONFIDENTIAL
         assert [secret["id"] for secret in result_of(admin.get(path_of(public)))] == [public["id"]]
 
-    def test_attack_AP34_the_latest_expiry_is_shown_in_every_time_zone(self, acme, admin, operator):
+    def test_attack_AP36_the_latest_expiry_is_shown_in_every_time_zone(self, acme, admin, operator):
         robot, latest = created(admin), datetime.now(UTC) + timedelta(days=36_500, minutes=-1)
         page = f"/admin/applications/application/{robot['id']}/change/"
         assert operator.submit("/admin/preferences/", time_zone="Pacific/Kiritimati").status_code == 303

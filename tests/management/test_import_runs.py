@@ -53,7 +53,7 @@ def test_after_an_interruption_the_same_command_goes_on(acme, tmp_path, monkeypa
         assert User.objects.count() == 10
 
 
-def test_attack_AP31_a_row_whose_email_the_database_refuses_stops_no_other(acme, tmp_path):
+def test_attack_AP33_a_row_whose_email_the_database_refuses_stops_no_other(acme, tmp_path):
     long = "a@" + ".".join(["\ufdfa" * 20] * 3) + ".de"  # 1,087 characters when it is compared
     people = write(tmp_path, *({"id": mail, "email": mail} for mail in ("ada@x.org", long, "bob@x.org")))
 

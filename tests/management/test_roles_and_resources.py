@@ -142,7 +142,7 @@ class TestResource:
     def test_is_known_by_an_absolute_uri(self, admin, indicator):
         assert "indicator" in refusal_of(admin.post("/resources", name="R", indicator=indicator), 400)
 
-    def test_attack_AP33_is_ascii_so_that_it_fits_into_the_index(self, admin):
+    def test_attack_AP35_is_ascii_so_that_it_fits_into_the_index(self, admin):
         long = "https://x/" + "".join(chr(0x4E00 + number) for number in range(2_038))
 
         for indicator in (long, "https://\u00e4.example"):

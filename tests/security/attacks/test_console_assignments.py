@@ -1,4 +1,4 @@
-"""Roles and memberships that an administrator gives or takes, so that the log does not say whose (AP32)."""
+"""Roles and memberships that an administrator gives or takes, so that the log does not say whose (AP34)."""
 
 import re
 from typing import Any
@@ -49,7 +49,7 @@ class TestRoles:
         with acme.active():
             return Role.objects.create(name="Payroll", type=Role.Type.USER)
 
-    def test_attack_AP32_who_is_given_a_role_that_many_have_is_in_the_log(self, acme, admin, role):
+    def test_attack_AP34_who_is_given_a_role_that_many_have_is_in_the_log(self, acme, admin, role):
         many = users(acme, 101)
         result_of(admin.put(f"/roles/{role.pk}/users", user_ids=many))
         mine = str(acme.user("mine", email="mine@x.org").pk)
@@ -63,7 +63,7 @@ class TestRoles:
         assert found(admin, "mine@x.org") == ["Role.Update"]
         assert {tuple(found(admin, one)) for one in many[:3]} == {("Role.Update",)}
 
-    def test_attack_AP32_and_who_loses_it(self, acme, admin, role):
+    def test_attack_AP34_and_who_loses_it(self, acme, admin, role):
         many = users(acme, 102)
         result_of(admin.put(f"/roles/{role.pk}/users", user_ids=many))
 
@@ -76,7 +76,7 @@ class TestRoles:
         assert {len(one["removed"]) for one in written} == {1}
         assert [found(admin, one) for one in many] == [["Role.Update"] * 2] * 102
 
-    def test_attack_AP32_on_the_site_too(self, acme, admin, role):
+    def test_attack_AP34_on_the_site_too(self, acme, admin, role):
         many, operator = users(acme, 101), operators.at(acme)
         result_of(admin.put(f"/roles/{role.pk}/users", user_ids=many))
         mine = str(acme.user("mine").pk)
@@ -88,7 +88,7 @@ class TestRoles:
         removed = [one["removed"] for one in payloads(acme, "Role.Update")[-2:]]
         assert sorted(removed) == sorted([many[:1], [mine]])
 
-    def test_attack_AP32_and_the_roles_of_a_user_are_the_difference(self, acme, admin, role):
+    def test_attack_AP34_and_the_roles_of_a_user_are_the_difference(self, acme, admin, role):
         user, other = users(acme, 1)[0], str(admin.created("/roles", name="Other", type="User")["id"])
         path = f"/users/{user}/roles"
 
@@ -99,7 +99,7 @@ class TestRoles:
         assert written == [([str(role.pk)], []), ([other], [str(role.pk)]), ([], [])]
         assert found(admin, user) == ["User.Update"] * 3
 
-    def test_attack_AP32_nor_is_a_scope_hidden_behind_a_hundred_others(self, acme, admin, role):
+    def test_attack_AP34_nor_is_a_scope_hidden_behind_a_hundred_others(self, acme, admin, role):
         with acme.active():
             api = Resource.objects.create(name="Orders", indicator="https://orders.example")
             new = [Scope(resource=api, name=f"s{number}") for number in range(151)]
@@ -115,7 +115,7 @@ class TestRoles:
 
 
 class TestMembers:
-    def test_attack_AP32_everybody_who_becomes_a_member_is_in_the_log(self, acme, admin):
+    def test_attack_AP34_everybody_who_becomes_a_member_is_in_the_log(self, acme, admin):
         many = users(acme, 150)
         organization = admin.created("/organizations", name="Home")["id"]
 
@@ -126,7 +126,7 @@ class TestMembers:
         assert {one["id"] for one in written} == {organization}
         assert {tuple(found(admin, one)) for one in many} == {("OrganizationMember.Create",)}
 
-    def test_attack_AP32_however_many_they_are(self, acme, admin):
+    def test_attack_AP34_however_many_they_are(self, acme, admin):
         with acme.active():
             new = [User(username=f"p{number}") for number in range(6_000)]
             many = [str(user.pk) for user in User.objects.bulk_create(new)]
@@ -140,7 +140,7 @@ class TestMembers:
         assert found(admin, many[0]) == ["Role.Update", "Role.Update", "OrganizationMember.Create"]
         assert len(payloads(acme, "Role.Update")) == 12_000
 
-    def test_attack_AP32_and_whatever_else_happens_to_the_membership(self, acme, admin):
+    def test_attack_AP34_and_whatever_else_happens_to_the_membership(self, acme, admin):
         ada, bob = acme.user("ada"), acme.user("bob")
         organization = admin.created("/organizations", name="Home")["id"]
         role = admin.created("/organization-roles", name="Chair")["id"]
@@ -155,7 +155,7 @@ class TestMembers:
         assert found(admin, "ada") == found_on_site(operators.at(acme), "ada") == events
         assert found(admin, "bob") == ["OrganizationMember.Create"]
 
-    def test_attack_AP32_and_who_is_joined_by_phone(self, acme, admin):
+    def test_attack_AP34_and_who_is_joined_by_phone(self, acme, admin):
         mine = Enroller(acme, "Mine")
         member = result_of(mine.post(phone="+4930123456"))
         operator = operators.at(acme)

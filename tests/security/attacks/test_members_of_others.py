@@ -74,7 +74,7 @@ class TestWhoExists:
         with acme.active():
             assert User.objects.get(pk=holders[-1]).phone == phones[-1]
 
-    def test_attack_AP31_an_email_that_the_database_refuses_tells_nothing_of_a_phone(self, acme, mine):
+    def test_attack_AP33_an_email_that_the_database_refuses_tells_nothing_of_a_phone(self, acme, mine):
         email = "a@" + ".".join(["\ufdfa" * 20] * 3) + ".de"  # 1,087 characters when it is compared
         known = new_phone()
         acme.user(phone=known)
@@ -85,7 +85,7 @@ class TestWhoExists:
         assert {answer.json()["message"] for answer in answers} == {"email: must be an email address"}
         assert mine.members() == []
 
-    def test_attack_AP31_whatever_the_database_refuses_is_counted(self, acme, mine, monkeypatch):
+    def test_attack_AP33_whatever_the_database_refuses_is_counted(self, acme, mine, monkeypatch):
         def refuse(*_: Any, **__: Any) -> NoReturn:
             raise DataError
 
