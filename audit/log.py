@@ -15,6 +15,7 @@ from database.chains import Chain
 from database.statements import Insert
 
 _MAX_TEXT: Final = 256
+_MAX_ROWS: Final = 5_000  # in a statement: PostgreSQL takes 65,535 parameters
 INSERT: Final = Insert(Entry)
 
 
@@ -25,13 +26,16 @@ def record(
     *,
     user_id: UUID | str | None = None,
     application_id: UUID | str | None = None,
+    about: object = None,
     **facts: object,
 ) -> None:
     """Write an entry in the transaction or the chain of the change that it records.
 
-    Facts are JSON values and must not be secrets. Strings are cut to 256 characters.
+    ``user_id`` and ``application_id`` say who acted. ``about`` is the id of a user whose role or membership
+    changed: the entry is then one of this user's (``of_subject``). Facts are JSON values and must not be
+    secrets. Strings are cut to 256 characters.
     """
-    write(new_entry(event, user_id=user_id, application_id=application_id, **facts), chain)
+    write(new_entry(event, user_id=user_id, application_id=application_id, about=about, **facts), chain)
 
 
 def write(new: Entry, chain: Chain | None = None) -> None:
@@ -73,9 +77,9 @@ def count_repeated(columns: Mapping[str, Any]) -> None:
 
 
 def record_all(event: Event, all_facts: Iterable[Mapping[str, Any]]) -> None:
-    """Write an entry for each mapping of facts in one statement."""
+    """Write an entry for each mapping of facts, thousands in one statement."""
     entries = [new_entry(event, **facts) for facts in all_facts]
-    Entry.objects.bulk_create(entries)
+    Entry.objects.bulk_create(entries, batch_size=_MAX_ROWS)
     ENTRIES.labels(event.value, "success").inc(len(entries))
 
 
@@ -84,6 +88,7 @@ def new_entry(
     *,
     user_id: UUID | str | None = None,
     application_id: UUID | str | None = None,
+    about: object = None,
     **facts: object,
 ) -> Entry:
     """Return the unsaved entry that ``record`` would write."""
@@ -106,6 +111,7 @@ def new_entry(
         ip=origin.ip,
         user_agent=origin.user_agent,
         request_id=origin.request_id,
+        identifier_key=None if about is None else str(about),
     )
 
 

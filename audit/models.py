@@ -44,11 +44,14 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         )
 
     def of_subject(self, subject: Subject) -> Self:
-        """Return what users and applications did, changes to them, and attempts with the identifiers."""
+        """Return what users and applications did, changes to them, and attempts with the identifiers.
+
+        Changes to a user include the roles and memberships that the user got or lost.
+        """
         return self.filter(
             Q(user_id__in=subject.user_ids)
             | Q(application_id__in=subject.application_ids)
-            | Q(identifier_key__in=subject.identifier_keys)
+            | Q(identifier_key__in=[*subject.identifier_keys, *subject.user_ids])
             | Q(payload__has_key="id", payload__id__in=[*subject.user_ids, *subject.application_ids])
         )
 
@@ -85,7 +88,8 @@ class Entry(models.Model):
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)
     request_id = models.CharField(max_length=36)
-    # A keyed hash of the typed identifier, by which failed sign-ins to an account are found.
+    # What else finds the entry: a keyed hash of the typed identifier, for failed sign-ins to an account, or
+    # the id of the user whose role or membership changed.
     identifier_key = models.CharField(max_length=80, null=True)
     created_at = models.DateTimeField(db_default=DatabaseNow())
 
@@ -136,6 +140,11 @@ class Entry(models.Model):
 
     def delete(self, *_: object, **__: object) -> NoReturn:
         raise AppendOnly
+
+    @property
+    def has_typed_identifier(self) -> bool:
+        """Whether somebody typed an identifier, of which ``identifier_key`` is the hash."""
+        return self.identifier_key is not None and ids.parse(self.identifier_key) is None
 
 
 class Retention(models.Model):

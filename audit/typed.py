@@ -47,7 +47,7 @@ def find_subject(text: str, tenant_id: str) -> Subject:
     return cast("Callable[[str, str], Subject]", find)(text, tenant_id)
 
 
-def keys_of(identifier: str) -> list[str]:
-    """Return the keyed hashes of an identifier in this tenant, one for each encryption key."""
+def find_keys(identifier: str, tenant_id: str) -> list[str]:
+    """Return the keyed hashes of an identifier in a tenant, one for each encryption key."""
     find = import_string(settings.AUDIT_IDENTIFIER_KEYS)
-    return cast("Callable[[str], list[str]]", find)(identifier)
+    return cast("Callable[[str, str], list[str]]", find)(identifier, tenant_id)

@@ -14,7 +14,7 @@ from rest_framework.viewsets import GenericViewSet
 from audit import context, counting
 from audit.administrative import hidden_from
 from audit.models import Entry, EntryQuerySet
-from audit.typed import find_subject, keys_of
+from audit.typed import find_keys, find_subject
 from database import ids
 
 _COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")
@@ -60,8 +60,8 @@ class EntryQuerySerializer(serializers.Serializer[Any]):
     who = serializers.CharField(
         required=False,
         help_text="Only entries about one user, who is named by id, username, email or phone: what the user "
-        "did, failed attempts with any of the user's identifiers, and changes to the user. If nobody has the "
-        "identifier, only attempts with it",
+        "did, failed attempts with any of the user's identifiers, and changes to the user and to the user's "
+        "roles and memberships. If nobody has the identifier, only attempts with it",
     )
     start_time = TimeParameter(required=False)
     end_time = TimeParameter(required=False)
@@ -96,7 +96,7 @@ class EntryViewSet(GenericViewSet[Entry]):
         if reference := query.get("request_id"):
             entries = entries.of_request(reference)
         if identifier := query.get("identifier"):
-            entries = entries.filter(identifier_key__in=keys_of(identifier))
+            entries = entries.filter(identifier_key__in=find_keys(identifier, self._tenant_id()))
         if who := query.get("who"):
             entries = entries.of_subject(find_subject(who, self._tenant_id()))
         if start := self._time("start_time"):

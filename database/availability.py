@@ -6,13 +6,15 @@ from django.db import InterfaceError, InternalError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 _READ_ONLY: Final = "25006"  # read_only_sql_transaction: the server is a standby
+_LIMIT_EXCEEDED: Final = "54"  # the class of limits that a statement exceeds each time, such as a row's size
 
 
 def is_unavailable(error: BaseException | None) -> bool:
     """Return whether an error means that the database cannot be reached or takes no writes now."""
+    sqlstate = getattr(getattr(error, "__cause__", None), "sqlstate", None) or ""
     if isinstance(error, InternalError):
-        return getattr(error.__cause__, "sqlstate", None) == _READ_ONLY
-    return isinstance(error, OperationalError | InterfaceError)
+        return bool(sqlstate == _READ_ONLY)
+    return isinstance(error, OperationalError | InterfaceError) and not sqlstate.startswith(_LIMIT_EXCEEDED)
 
 
 def is_read_only(connection: BaseDatabaseWrapper) -> bool:

@@ -116,7 +116,7 @@ CONFORMANCE_DATA = ["interaction.experience.conformance_data.prepare"]
 # Sends notices to users: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
 # For audit.typed.
-AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"
+AUDIT_IDENTIFIER_KEYS = "identity.users.typed.find_keys"
 AUDIT_SUBJECT = "identity.users.typed.find_subject"
 # The columns that ENCRYPTION_KEYS protects: see identity.encryption.columns.
 ENCRYPTED_COLUMNS = [

@@ -1,5 +1,6 @@
 """Links between a row and its items, such as a role and its scopes, replaced all at once."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final
@@ -15,10 +16,11 @@ from database.list_parameters import among, among_selected
 from database.parameters import Parameter
 from identity.core import records
 from identity.core.errors import ServiceError
-from identity.core.links import insert_links
+from identity.core.links import delete_other_links, insert_links
 from identity.core.models import EditableModel, Link
 from identity.core.records import UnknownIds
 
+_MAX_IDS: Final = 100  # in a list of an audit entry
 _number: Final = attrgetter("int")  # Python orders UUIDs by this number
 
 
@@ -29,7 +31,7 @@ class Assignment:
     ``parent`` and ``item`` name the link's foreign keys. ``ids_field`` names the list of item ids in the API.
     The filters are Django look-ups. An item must match ``item_filter`` to be linked. A parent must match
     ``parent_filter`` to have items, or ``refusal`` is raised. Links that match ``protected_filter`` cannot be
-    removed.
+    removed. If ``items_are_users``, the log finds an entry by the user who was added or removed.
     """
 
     link: type[Link]
@@ -41,6 +43,7 @@ class Assignment:
     parent_filter: dict[str, Any] = field(default_factory=dict)
     refusal: type[ServiceError] = ServiceError
     protected_filter: dict[str, Any] = field(default_factory=dict)
+    items_are_users: bool = False
 
     @property
     def parents(self) -> type[EditableModel]:
@@ -71,7 +74,7 @@ def replace(
     """Make these the only items of the parent. Return false if the parent does not exist.
 
     The parent's row is locked first, so that concurrent replacements run one after the other. ``facts`` are
-    added to the audit entry.
+    added to the audit entries.
 
     Raises:
         UnknownIds: an id is unknown in this tenant, or its row does not match ``item_filter``.
@@ -86,11 +89,12 @@ def replace(
             raise assignment.refusal
         return False
     items = _find_items(assignment, parent_id, item_ids)
+    given, removed = items.new | items.linked, set[UUID]()
     # Without items, no row says whether the parent has other ones.
-    if items.has_others or not items.new | items.linked:
-        items.other_links.delete()
+    if items.has_others or not given:
+        removed = delete_other_links(assignment.link, assignment.parent, parent_id, assignment.item, given)
     _link(assignment, parent_id, items.new)
-    _record(assignment, parent_id, items.new | items.linked, **facts)
+    _record(assignment, parent_id, given, added=items.new, removed=removed, **facts)
     return True
 
 
@@ -106,7 +110,7 @@ def add(assignment: Assignment, parent_id: UUID, item_ids: list[str]) -> bool:
         return False
     items = _find_items(assignment, parent_id, item_ids)
     _link(assignment, parent_id, items.new)
-    _record(assignment, parent_id, items.new | items.linked)
+    _record(assignment, parent_id, items.new | items.linked, added=items.new)
     return True
 
 
@@ -126,18 +130,21 @@ def remove(
         return False
     links = assignment.link.objects.filter(**{f"{assignment.parent}_id": parent_id})
     named = [pk for text in item_ids if (pk := ids.parse(text)) is not None]
-    links.filter(among(f"{assignment.item}_id", named)).exclude(**assignment.protected_filter).delete()
-    _record(assignment, parent_id, set(links.values_list(f"{assignment.item}_id", flat=True)))
+    removable = links.filter(among(f"{assignment.item}_id", named)).exclude(**assignment.protected_filter)
+    removed = set(removable.values_list(f"{assignment.item}_id", flat=True))
+    if removed:
+        links.filter(among(f"{assignment.item}_id", removed)).delete()
+    kept = set(links.values_list(f"{assignment.item}_id", flat=True))
+    _record(assignment, parent_id, kept, removed=removed)
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """Items by whether the parent has them already, and the parent's links to other items."""
+    """Items by whether the parent has them already, and whether it has others."""
 
     linked: set[UUID]
     new: set[UUID]
-    other_links: QuerySet[Link]
     has_others: bool
 
 
@@ -152,7 +159,6 @@ def _find_items(assignment: Assignment, parent_id: UUID, item_ids: list[str]) ->
     parsed = {text: ids.parse(text) for text in dict.fromkeys(item_ids)}
     named = [pk for pk in parsed.values() if pk is not None]
     links = assignment.link.objects.filter(**{f"{assignment.parent}_id": parent_id})
-    other_links = links.exclude(among(f"{assignment.item}_id", named))
     selected = among("pk", named) & Q(**assignment.item_filter)
     if assignment.protected_filter:
         selected |= Q(pk__in=links.filter(**assignment.protected_filter).values(f"{assignment.item}_id"))
@@ -160,7 +166,7 @@ def _find_items(assignment: Assignment, parent_id: UUID, item_ids: list[str]) ->
         assignment.items._default_manager.filter(selected)
         .annotate(
             is_linked=Exists(links.filter(**{f"{assignment.item}_id": OuterRef("pk")})),
-            has_others=Exists(other_links),
+            has_others=Exists(links.exclude(among(f"{assignment.item}_id", named))),
         )
         .values_list("pk", "is_linked", "has_others")
     )
@@ -174,7 +180,7 @@ def _find_items(assignment: Assignment, parent_id: UUID, item_ids: list[str]) ->
         raise UnknownIds(assignment.ids_field, unknown)
     if found - set(named):
         raise records.Protected
-    return _Items(linked, new, other_links, has_others)
+    return _Items(linked, new, has_others)
 
 
 def _link(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
@@ -183,14 +189,29 @@ def _link(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
     insert_links(assignment.link, assignment.parent, parent_id, assignment.item, ordered)
 
 
-def _record(assignment: Assignment, parent_id: UUID, items: set[UUID], **facts: Any) -> None:
-    log.record(
-        assignment.event,
-        id=parent_id,
-        fields=[assignment.ids_field],
-        count=len(items),
-        **{
-            assignment.ids_field: [str(item) for item in sorted(items, key=_number)[:100]],
-            **facts,
-        },
-    )
+def _record(
+    assignment: Assignment,
+    parent_id: UUID,
+    items: set[UUID],
+    *,
+    added: Collection[UUID] = (),
+    removed: Collection[UUID] = (),
+    **facts: Any,
+) -> None:
+    """Record who or what was added and removed. ``items`` are those that the parent has now.
+
+    An entry has at most ``_MAX_IDS`` changes, and only one if the items are users. The first entry also has
+    the items, if they are more the first ``_MAX_IDS``.
+    """
+    changes = [("added", pk) for pk in sorted(added, key=_number)]
+    changes += [("removed", pk) for pk in sorted(removed, key=_number)]
+    size = 1 if assignment.items_are_users else _MAX_IDS
+    everything: dict[str, Any] = {"id": parent_id, "fields": [assignment.ids_field], "count": len(items)}
+    entries: list[dict[str, Any]] = []
+    for start in range(0, len(changes) or 1, size):
+        chunk = changes[start : start + size]
+        named = {name: [str(pk) for change, pk in chunk if change == name] for name in ("added", "removed")}
+        about = {"about": chunk[0][1]} if assignment.items_are_users and chunk else {}
+        entries.append(everything | named | about | facts)
+    entries[0][assignment.ids_field] = [str(pk) for pk in sorted(items, key=_number)[:_MAX_IDS]]
+    log.record_all(assignment.event, entries)

@@ -19,7 +19,10 @@ def format_time(timestamp: datetime | None) -> str:
 
 def format_text(timestamp: datetime, form: str = "%Y-%m-%d %H:%M:%S") -> str:
     """Return a timestamp as a text in a form of ``strftime``, with the abbreviation of its zone."""
-    local = timezone.localtime(timestamp)
+    try:
+        local = timezone.localtime(timestamp)
+    except OverflowError:  # a time of an earlier release, at the end of the calendar
+        local = timestamp.astimezone(UTC)
     zone = local.tzname() or ""
     # Some zones have no letters, but an offset such as -03.
     return f"{local:{form}} {zone if zone.isalpha() else f'UTC{zone}'}"

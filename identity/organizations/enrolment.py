@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db import transaction
+from django.db import DataError, transaction
 
 from audit import log
 from audit.events import Event
@@ -38,8 +38,9 @@ def enroll(
     """
     try:
         return _enroll(organization, phone, name, email, application_id)
-    except records.Taken:
-        # The response reveals that a user has the email, so the hit must not be rolled back.
+    except (records.Taken, DataError):
+        # A member or an existing user would have been returned, so the response reveals that nobody has the
+        # phone. A taken email reveals its user. The hit must not be rolled back.
         _count_hit(application_id)
         raise
 
@@ -71,6 +72,7 @@ def _enroll(
             Event.ORGANIZATION_MEMBER_CREATE,
             id=organization.pk,
             user_ids=[str(found.user.pk)],
+            about=found.user.pk,
             by="phone",
             existing_user=not found.is_new,
         )

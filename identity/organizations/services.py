@@ -144,11 +144,9 @@ def add_members(organization_id: UUID, user_ids: list[str]) -> None:
     if members := [str(pk) for pk, is_member in found.items() if is_member]:
         raise AlreadyMember(members)
     Membership.objects.bulk_create(Membership(organization_id=organization_id, user_id=pk) for pk in found)
-    log.record(
+    log.record_all(
         Event.ORGANIZATION_MEMBER_CREATE,
-        id=organization_id,
-        count=len(found),
-        user_ids=[str(pk) for pk in list(found)[:100]],
+        ({"id": organization_id, "count": 1, "user_ids": [str(pk)], "about": pk} for pk in found),
     )
 
 
@@ -172,7 +170,12 @@ def remove_member(
         raise records.Stale
     if refuse_admins and current.is_admin:
         raise MemberIsAdmin
-    log.record(Event.ORGANIZATION_MEMBER_DELETE, id=member.organization_id, user_ids=[str(member.user_id)])
+    log.record(
+        Event.ORGANIZATION_MEMBER_DELETE,
+        id=member.organization_id,
+        user_ids=[str(member.user_id)],
+        about=member.user_id,
+    )
     current.delete()
 
 
@@ -186,6 +189,7 @@ def end_dependent_on(user: User, kind: Kind) -> None:
             Event.ORGANIZATION_MEMBER_DELETE,
             id=member.organization_id,
             user_ids=[str(user.pk)],
+            about=user.pk,
             reason="phone_lost",
         )
     members.delete()
@@ -204,7 +208,11 @@ def change_member(member: Membership, *, is_admin: bool, expected: frozenset[int
 
 def _membership_facts(member: Membership) -> dict[str, Any]:
     """Return the ids of organization and user for an audit entry, because a membership's id is not public."""
-    return {"organization_id": str(member.organization_id), "user_ids": [str(member.user_id)]}
+    return {
+        "organization_id": str(member.organization_id),
+        "user_ids": [str(member.user_id)],
+        "about": member.user_id,
+    }
 
 
 def set_member_roles(

@@ -25,13 +25,18 @@ ROLE_CLAIMS: Final = ("roles", "groups")
 
 
 class Indicator(Line):
-    """An absolute URI without a fragment (RFC 8707 section 2)."""
+    """An absolute URI without a fragment (RFC 8707 section 2), in ASCII (RFC 3986 section 2)."""
 
-    pattern = r"^[A-Za-z0-9][A-Za-z0-9+.-]*:[^#\s\u0000-\u001f\u007f-\u009f]+$"
+    pattern = r'^[A-Za-z0-9][A-Za-z0-9+.-]*:[!"$-~]+$'
 
     def to_internal_value(self, data: Any) -> str:
-        """Return a valid indicator."""
+        """Return a valid indicator. The one that the resource has was valid in an earlier release."""
         uri = super().to_internal_value(data)
+        resource = getattr(self.parent, "instance", None)
+        if resource is not None and uri == resource.indicator:
+            return uri
+        if not uri.isascii():
+            raise serializers.ValidationError(gettext_noop("must be plain ASCII"))
         scheme, colon, rest = uri.partition(":")
         if not colon or not rest or not scheme.replace("+", "").replace("-", "").replace(".", "").isalnum():
             raise serializers.ValidationError(gettext_noop("must be an absolute URI"))

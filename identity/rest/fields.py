@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final
 
 import orjson
@@ -13,6 +13,8 @@ from identity.core.algorithms import Algorithm
 
 _MAX_OBJECT_BYTES: Final = 64 * 1024
 _FLOAT_LIMIT: Final = 2.0**63  # PostgreSQL returns larger floats as integers, which orjson cannot write
+# A later time could be one that some time zones do not have.
+MAX_DAYS_AHEAD: Final = 36_500
 _LINE_BREAKS: Final = {"\t", "\n", "\r"}
 
 
@@ -30,7 +32,10 @@ class Timestamp(serializers.DateTimeField):
 
 
 class FutureTime(serializers.DateTimeField):
-    """A time in the future, in ISO 8601. Without an offset it is UTC. ``null`` means never."""
+    """A time in the future, at most ``MAX_DAYS_AHEAD``, in ISO 8601. Without an offset it is UTC.
+
+    ``null`` means never.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"required": False, "allow_null": True, **options})
@@ -46,8 +51,11 @@ class FutureTime(serializers.DateTimeField):
             raise serializers.ValidationError(
                 gettext_noop("must be a time in ISO 8601, such as 2030-01-31T12:00:00Z")
             ) from None
-        if time <= datetime.now(UTC):
+        now = datetime.now(UTC)
+        if time <= now:
             raise serializers.ValidationError(gettext_noop("must be in the future"))
+        if time > now + timedelta(days=MAX_DAYS_AHEAD):
+            raise serializers.ValidationError(gettext_noop("must be at most 36,500 days from now"))
         return time
 
 

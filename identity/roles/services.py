@@ -43,6 +43,7 @@ USERS: Final = Assignment(
     Event.ROLE_UPDATE,
     parent_filter={"type": Role.Type.USER},
     refusal=NotForUsers,
+    items_are_users=True,
 )
 USER_ROLES: Final = Assignment(
     UserRole, "user", "role", "role_ids", Event.USER_UPDATE, item_filter={"type": Role.Type.USER}

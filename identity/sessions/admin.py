@@ -1,6 +1,7 @@
 """Browser sessions, for operators."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -167,7 +168,7 @@ def _build_user_panels(user: User) -> list[Panel]:
                 session.user_agent[:60],
             ),
             empty=gettext("No live sessions."),
-            more_url=f"{routes.list_url(Session)}?q={user.identifier}",
+            more_url=f"{routes.list_url(Session)}?{urlencode({'q': user.identifier})}",
         )
     ]
 

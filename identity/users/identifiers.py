@@ -80,7 +80,7 @@ def clean_email(text: str) -> str:
     """Return a valid email address unchanged.
 
     Raises:
-        Invalid: the text is not a valid address, or its local part is quoted.
+        Invalid: the text is not a valid address, its local part is quoted, or its key is too long.
 
     """
     try:
@@ -95,6 +95,9 @@ def clean_email(text: str) -> str:
         raise Invalid("email", gettext_noop("must not contain control characters"))
     if len(text) > _MAX_LENGTH["email"]:
         raise Invalid("email", gettext_noop("must have at most 254 characters"))
+    if len(fold(text)) > _MAX_KEY_LENGTH:
+        # Only characters that no domain may have expand so far.
+        raise Invalid("email", _NO_EMAIL)
     return text
 
 

@@ -22,10 +22,10 @@ def identifier(text: str, *, name: str = "username", is_known: bool = False) -> 
     return TypedIdentifier(text, kind.value, _key(f"{kind} {key}", keyring.current_id()), name, is_known)
 
 
-def keys_of(text: str) -> list[str]:
-    """Return the keys of an identifier in the active tenant, one for each encryption key."""
-    kind, key = identifiers.parse(text)
-    return [_key(f"{kind} {key}", kid) for kid in settings.ENCRYPTION_KEYS]
+def find_keys(text: str, tenant_id: str) -> list[str]:
+    """Return the keys of an identifier in a tenant, one for each encryption key."""
+    with tenancy.using(ActiveTenant(tenant_id, "")):
+        return _keys_of(text)
 
 
 def find_subject(text: str, tenant_id: str) -> Subject:
@@ -37,16 +37,21 @@ def find_subject(text: str, tenant_id: str) -> Subject:
         if user is not None:
             return get_subject([user])
         # The entries of a deleted user still have its id.
-        return Subject(user_ids=(str(pk),) if pk else (), identifier_keys=tuple(keys_of(text)))
+        return Subject(user_ids=(str(pk),) if pk else (), identifier_keys=tuple(_keys_of(text)))
 
 
 def get_subject(users: Iterable[User], *typed: str) -> Subject:
     """Return users with the identifiers that they have now, and typed identifiers."""
     users = list(users)
     texts = [text for user in users for text in (user.username, user.email, user.phone) if text]
-    keys = (key for text in (*texts, *typed) for key in keys_of(text))
+    keys = (key for text in (*texts, *typed) for key in _keys_of(text))
     pks = tuple(str(user.pk) for user in users)
     return Subject(user_ids=pks, identifier_keys=tuple(dict.fromkeys(keys)))
+
+
+def _keys_of(text: str) -> list[str]:
+    kind, key = identifiers.parse(text)
+    return [_key(f"{kind} {key}", kid) for kid in settings.ENCRYPTION_KEYS]
 
 
 def _key(identifier: str, kid: str) -> str:

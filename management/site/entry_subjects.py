@@ -72,7 +72,7 @@ def _describe_subject(entry: Entry, rows: _Rows) -> Cell:
         return _name_administrator(administrator)
     if text:
         return text
-    if entry.identifier_key:
+    if entry.has_typed_identifier:
         return gettext("Unknown identifier")
     if application := rows.applications.get(entry.application_id or ""):
         return link(application)
@@ -88,7 +88,7 @@ def _describe_actor(entry: Entry, rows: _Rows, *, has_links: bool) -> Cell:
     # An identifier that is typed may belong to another user by now, but an id does not.
     if user := rows.users.get(entry.user_id or _fold(text)):
         return link(user, user.identifier or user.name or str(user))
-    if text or entry.identifier_key:
+    if text or entry.has_typed_identifier:
         return text or gettext("Unknown identifier")
     if entry.user_id:
         return f"{entry.user_id[:_SHORT]}…"

@@ -14,6 +14,7 @@ from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation, ShowSecrets, Submission
 from identity.operator_kit.panels import Panel
 from identity.operator_kit.timestamps import format_text, format_time
+from identity.rest.fields import MAX_DAYS_AHEAD
 from oidc.applications import client_secrets, services
 from oidc.applications.client_secrets import NoSuchSecret
 from oidc.applications.models import Application
@@ -29,7 +30,7 @@ class NewSecretForm(forms.Form):
 
     name = forms.CharField(label=_("Name"), required=False, max_length=256)
     expires_in_days = forms.IntegerField(
-        label=_("Expires after (days)"), required=False, min_value=1, max_value=36_500,
+        label=_("Expires after (days)"), required=False, min_value=1, max_value=MAX_DAYS_AHEAD,
         help_text=_("Leave it empty for a secret that does not expire."),
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from django.db import DataError, NotSupportedError, OperationalError, connection
 from django.db.backends.postgresql.psycopg_any import register_tzloader
 from psycopg import ConnectionInfo
 
+from database.availability import is_unavailable
 from tests.support import second
 from tests.support.cast import World
 
@@ -127,3 +128,14 @@ def test_a_moment_that_python_does_not_know_is_refused_as_ever(database, text):
         cursor.execute("SELECT %s::timestamptz", [text])
         with pytest.raises(DataError):
             cursor.fetchone()
+
+
+def test_a_limit_that_a_statement_exceeds_each_time_is_no_outage(database):
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE wide (text text UNIQUE)")
+        wide = "".join(chr(0x4E00 + number) for number in range(2_038))
+        with pytest.raises(OperationalError, match="exceeds btree") as raised:
+            cursor.execute("INSERT INTO wide VALUES (%s)", [wide])
+        cursor.execute("DROP TABLE wide")
+
+    assert not is_unavailable(raised.value)

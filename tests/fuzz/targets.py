@@ -169,7 +169,7 @@ def phone(data: bytes) -> None:
 
 
 def email(data: bytes) -> None:
-    """An address that is taken stays as it is, and its key is its own key."""
+    """An address that is taken stays as it is, and its key is its own key and fits its column."""
     text = data.decode("utf-8", "replace")
     key = identifiers.fold(text)
     assert identifiers.fold(text.upper().lower()) == identifiers.fold(text.lower()) or not text.isascii()
@@ -182,6 +182,7 @@ def email(data: bytes) -> None:
     assert text.isprintable()
     assert identifiers.parse(text) == (identifiers.Kind.EMAIL, key)
     assert identifiers.fold(key) == key
+    assert len(key) <= 512
     assert not set("\r\n\0") & set(text)
 
 

@@ -21,6 +21,9 @@ SEPARATORS = " -.()"
 # Scripts in which every letter has one other case and nothing unfolds.
 CASED = st.text(st.sampled_from("abcxyzABCXYZ0189_äöüÄÖÜéÉабвАБВαβγΑΒΓ"), min_size=6, max_size=20)
 
+# Characters of a domain, of which some are many in NFKC.
+UNFOLDING = st.text(st.sampled_from("a\ufdfa\u33ae\u00e9."), min_size=1, max_size=90)
+
 
 def key(text):
     return identifiers.parse(text)
@@ -153,7 +156,16 @@ class TestEmail:
         assert identifiers.clean_email(fitting) == fitting
         assert find_refusal(identifiers.clean_email, fitting.replace("@c", "@cc")) == Refusal("email")
 
-    @given(st.emails())
+    def test_attack_AP33_its_key_has_at_most_512_characters(self):
+        fitting = "a@" + "\ufdfa" * 28 + "bb.de"
+        assert len(identifiers.fold(fitting)) == 2 + 28 * 18 + 5 == 511
+
+        assert identifiers.clean_email(fitting) == fitting
+        assert identifiers.clean_email(f"a{fitting}") == f"a{fitting}"
+        assert find_refusal(identifiers.clean_email, f"aa{fitting}") == Refusal("email")
+
+    @given(st.emails() | UNFOLDING.map("a@{}.example".format))
+    @example("a@" + ".".join(["\ufdfa" * 20] * 3) + ".de")
     @fuzzing(max_examples=200, deadline=None)
     def test_decision_I1_an_accepted_one_can_only_mean_an_email(self, text):
         if accepted(identifiers.clean_email, text) is None:
@@ -163,6 +175,7 @@ class TestEmail:
 
         assert kind is Kind.EMAIL
         assert look_up == identifiers.fold(text)
+        assert len(look_up) <= 512
 
     @given(ANY_TEXT)
     @fuzzing(max_examples=300, deadline=None)

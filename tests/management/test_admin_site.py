@@ -1,6 +1,7 @@
 """What operators see: one tenant at a time, its lists and pages, its log and its numbers."""
 
 import csv
+import html
 import io
 import re
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from zeal import zeal_context
 from audit import context, log
 from audit.events import Event
 from audit.models import Entry
+from identity.sessions import services as sessions
 from identity.tenants.models import Tenant
 from identity.users.models import User
 from interaction.connectors.models import Connector
@@ -164,6 +166,17 @@ class TestPages:
 
         assert "findme" in found
         assert "nobody-else" not in found
+
+    def test_a_user_s_page_leads_to_all_sessions_of_the_user(self, acme, operator):
+        user = acme.user("a+b&c=d#e")
+        with acme.active():
+            for _ in range(26):
+                sessions.start(user, amr=["pwd"])
+
+        page = operator.get(f"/admin/users/user/{user.pk}/change/").text
+        (link,) = re.findall(r'href="(/admin/[a-z_]+/session/\?q=[^"]*)"', page)
+
+        assert operator.get(html.unescape(link)).text.count('class="field-user') == 26
 
     @pytest.mark.parametrize("text", ["STRASSE", "straße", "Clin"])
     def test_members_are_searched_like_users_and_by_organization(self, acme, operator, text):

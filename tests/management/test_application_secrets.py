@@ -130,6 +130,22 @@ class TestCreation:
         assert refusal_of(admin.post(path_of(public)), 400) == NOT_CONFIDENTIAL
         assert [secret["id"] for secret in result_of(admin.get(path_of(public)))] == [public["id"]]
 
+    def test_attack_AP36_the_latest_expiry_is_shown_in_every_time_zone(self, acme, admin, operator):
+        robot, latest = created(admin), datetime.now(UTC) + timedelta(days=36_500, minutes=-1)
+        page = f"/admin/applications/application/{robot['id']}/change/"
+        assert operator.submit("/admin/preferences/", time_zone="Pacific/Kiritimati").status_code == 303
+
+        for late in ("9999-12-31T23:59:59Z", (latest + timedelta(minutes=2)).isoformat()):
+            message = refusal_of(admin.post(path_of(robot), expires_at=late), 400)
+            assert message == "expires_at: must be at most 36,500 days from now"
+        secret = admin.created(path_of(robot), expires_at=latest.isoformat())
+
+        assert f"{latest + timedelta(hours=14):%Y-%m-%d %H:%M}" in operator.get(page).text
+        with acme.active():  # as an earlier release stored it
+            expires_at = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+            ApplicationSecret.objects.filter(pk=secret["id"]).update(expires_at=expires_at)
+        assert "9999-12-31 23:59:59 UTC" in operator.get(page).text
+
     @pytest.mark.parametrize(
         "value",
         [

@@ -53,6 +53,18 @@ def test_after_an_interruption_the_same_command_goes_on(acme, tmp_path, monkeypa
         assert User.objects.count() == 10
 
 
+def test_attack_AP33_a_row_whose_email_the_database_refuses_stops_no_other(acme, tmp_path):
+    long = "a@" + ".".join(["\ufdfa" * 20] * 3) + ".de"  # 1,087 characters when it is compared
+    people = write(tmp_path, *({"id": mail, "email": mail} for mail in ("ada@x.org", long, "bob@x.org")))
+
+    ran = run(acme, people, report=tmp_path / "report")
+
+    assert (ran.summary["imported"], ran.summary["refused"]) == (2, 1)
+    assert [(one["line"], one["rule"]) for one in ran.report] == [(2, "must be an email address")]
+    with acme.active():
+        assert set(User.objects.values_list("email", flat=True)) == {"ada@x.org", "bob@x.org"}
+
+
 def test_a_batch_that_fails_leaves_neither_users_nor_entries(acme, tmp_path, monkeypatch):
     def fails(*_: Any) -> None:
         raise RuntimeError("the database went away")

@@ -102,6 +102,15 @@ class TestWho:
         assert found(elsewhere, who=ada["email"], tenant_id=world.tenant.pk) == sorted(EVERYTHING)
         assert found(limited, who=ada["email"], tenant_id=world.tenant.pk) == []
 
+    def test_superusers_find_what_was_typed_by_naming_the_tenant(self, world, rival):
+        typed = f"nobody-{secrets.token_hex(4)}"
+        attempt(world, typed)
+        elsewhere, limited = management.superuser(rival), management.administrator(rival)
+
+        assert found(elsewhere, identifier=typed, tenant_id=world.tenant.pk) == ["SignIn.Password"]
+        assert found(elsewhere, identifier=typed) == []
+        assert found(limited, identifier=typed, tenant_id=world.tenant.pk) == []
+
     @pytest.mark.parametrize("text", ["%", "' or 1=1 --", "x" * 3000, "@", "+", " ", "\ud7ff"])
     def test_bad_input_finds_nothing(self, admin, text):
         assert found(admin, who=text) == []

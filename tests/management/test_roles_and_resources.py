@@ -2,6 +2,7 @@
 
 import pytest
 
+from identity.resources.models import Resource
 from tests.support.management import MANAGEMENT_ROLE, management_role, refusal_of, result_of
 
 
@@ -140,6 +141,31 @@ class TestResource:
     @pytest.mark.parametrize("indicator", ["", "orders", "/orders", "https://x#y", "https://x y"])
     def test_is_known_by_an_absolute_uri(self, admin, indicator):
         assert "indicator" in refusal_of(admin.post("/resources", name="R", indicator=indicator), 400)
+
+    def test_attack_AP35_is_ascii_so_that_it_fits_into_the_index(self, admin):
+        long = "https://x/" + "".join(chr(0x4E00 + number) for number in range(2_038))
+
+        for indicator in (long, "https://\u00e4.example"):
+            answer = admin.post("/resources", name="R", indicator=indicator)
+            assert refusal_of(answer, 400) == "indicator: must be plain ASCII"
+        assert admin.created("/resources", name="R", indicator="https://x/" + "y" * 2_038)
+
+    def test_one_of_an_earlier_release_is_read_and_edited(self, acme, admin, operator, resource):
+        indicator, path = "https://\u00e4.example", f"/resources/{resource['id']}"
+        with acme.active():
+            Resource.objects.filter(pk=resource["id"]).update(indicator=indicator)
+
+        read = result_of(admin.get(path))
+        changed = result_of(admin.patch(path, indicator=indicator, access_token_ttl=600))
+
+        assert read["indicator"] == changed["indicator"] == indicator
+        assert changed["access_token_ttl"] == 600
+        assert result_of(admin.patch(path, name="Orders 2"))["name"] == "Orders 2"
+        form = f"/admin/resources/resource/{resource['id']}/do/change/"
+        edited = operator.submit(form, name="Orders 3", access_token_ttl="600")
+        assert edited.status_code == 303
+        assert result_of(admin.get(path))["name"] == "Orders 3"
+        assert "indicator" in refusal_of(admin.patch(path, indicator="https://\u00f6.example"), 400)
 
     def test_takes_no_audience_of_our_own(self, acme, admin):
         """RFC 9068 section 5: a token for one resource is never one for another."""

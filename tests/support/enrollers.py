@@ -6,7 +6,7 @@ import httpx
 
 from tests.support import management
 from tests.support.cast import World
-from tests.support.management import Caller, result_of
+from tests.support.management import Machine, result_of
 
 
 class Enroller:
@@ -14,7 +14,7 @@ class Enroller:
 
     def __init__(self, world: World, name: str) -> None:
         self.organization: str = management.superuser(world).created("/organizations", name=name)["id"]
-        self.caller: Caller = management.member_manager(world, self.organization)
+        self.caller: Machine = management.member_manager(world, self.organization)
         self.path = f"/m2m/organizations/{self.organization}/members"
 
     def post(self, **fields: str) -> httpx.Response:

@@ -205,10 +205,7 @@ def _create_organization(seed: int, number: int, users: Mapping[int, User]) -> N
     Membership.objects.bulk_create(
         Membership(organization=row, user_id=pk, is_admin=position == 0) for position, pk in enumerate(chosen)
     )
-    if chosen:
-        log.record(
-            Event.ORGANIZATION_MEMBER_CREATE,
-            id=row.pk,
-            count=len(chosen),
-            user_ids=[str(pk) for pk in chosen],
-        )
+    log.record_all(
+        Event.ORGANIZATION_MEMBER_CREATE,
+        ({"id": row.pk, "count": 1, "user_ids": [str(pk)], "about": pk} for pk in chosen),
+    )

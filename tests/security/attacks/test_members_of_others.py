@@ -1,7 +1,14 @@
 """An application with the members API of one organization, which wants the people of others."""
 
-import pytest
+from typing import Any, NoReturn
+from uuid import UUID
 
+import pytest
+from django.db import DataError
+
+from identity.core import records
+from identity.organizations import enrolment
+from identity.organizations.models import Organization
 from identity.users.models import User
 from tests.support import codes, management
 from tests.support.cast import World
@@ -66,6 +73,31 @@ class TestWhoExists:
         assert answers == [200] * LIMIT + [429]
         with acme.active():
             assert User.objects.get(pk=holders[-1]).phone == phones[-1]
+
+    def test_attack_AP33_an_email_that_the_database_refuses_tells_nothing_of_a_phone(self, acme, mine):
+        email = "a@" + ".".join(["\ufdfa" * 20] * 3) + ".de"  # 1,087 characters when it is compared
+        known = new_phone()
+        acme.user(phone=known)
+
+        answers = [mine.post(phone=phone, email=email) for phone in (known, new_phone())]
+
+        assert [answer.status_code for answer in answers] == [400, 400]
+        assert {answer.json()["message"] for answer in answers} == {"email: must be an email address"}
+        assert mine.members() == []
+
+    def test_attack_AP33_whatever_the_database_refuses_is_counted(self, acme, mine, monkeypatch):
+        def refuse(*_: Any, **__: Any) -> NoReturn:
+            raise DataError
+
+        monkeypatch.setattr(records, "create", refuse)
+        application_id = UUID(mine.caller.id)
+        with acme.active():
+            organization = Organization.objects.get(pk=mine.organization)
+            for _ in range(LIMIT):
+                with pytest.raises(DataError):
+                    enrolment.enroll(organization, phone=new_phone(), application_id=application_id)
+
+        assert mine.post(phone=new_phone()).status_code == 429
 
     def test_new_people_are_not_counted(self, mine):
         answers = [mine.post(phone=new_phone()).status_code for _ in range(LIMIT + 5)]
