@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from database import ids
 from identity.http import languages, same_origin
-from identity.http.responses import expired_sign_in, handles_deletion, redirect
+from identity.http.responses import LONGEST_URL, expired_sign_in, handles_deletion, redirect
 from identity.organizations import memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
@@ -27,7 +27,6 @@ from oidc.provider.error_responses import page_errors
 from oidc.provider.parameters import Parameters
 
 _MAX_QUERY: Final = 16_384  # characters
-_MAX_REQUEST_LINE: Final = 8_000  # characters that every server accepts (RFC 9112 section 3)
 _CLAIM: Final = "claim"  # in the query of a request that belongs to no browser yet
 _QUERY_CHARACTERS: Final = "!$%&'()*+,-./:;=?@_~"  # RFC 3986 section 3.4; a percent sign stays one
 
@@ -53,9 +52,9 @@ _errors: Final = page_errors(
 def authorize(request: HttpRequest) -> HttpResponse:
     """Respond to an authorization request with a code, a page for the user, or an error."""
     query = _get_query(request)
-    if _hides_cookies(request):
+    if same_origin.may_hide_cookies(request):
         url = f"{reverse('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
-        if len(url) < _MAX_REQUEST_LINE:
+        if len(url) < LONGEST_URL:
             return redirect(url)
     query, too_long = _shorten(query)
     sent = parameters.decode(query)
@@ -87,14 +86,6 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     if step in _PAGES:
         return redirect(_page_url(step, pending.pk))
     return _respond(request, authorization, session, step, pending)
-
-
-def _hides_cookies(request: HttpRequest) -> bool:
-    """Return whether the browser may have cookies that it did not send.
-
-    Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
-    """
-    return request.method == "POST" and not same_origin.is_same_origin(request)
 
 
 def _get_query(request: HttpRequest) -> str:
@@ -171,7 +162,7 @@ def _store_and_redirect(
     is a GET, which has the cookies. A new cookie here would replace that of sign-ins in other tabs.
     """
     request_id, browser = ids.new(), cookies.get_browser(request)
-    if not browser and _hides_cookies(request):
+    if not browser and same_origin.may_hide_cookies(request):
         response, owner = redirect(f"{_resume_url(request_id)}?{urlencode({_CLAIM: 1})}"), requests.NO_BROWSER
     else:
         response = redirect(_page_url(step, request_id))

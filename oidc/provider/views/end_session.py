@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from identity.http import languages
+from identity.http import languages, same_origin
 from identity.http.origin_check import OriginCheckMiddleware
-from identity.http.responses import allow_form_targets, redirect
+from identity.http.responses import LONGEST_URL, allow_form_targets, redirect
 from identity.sessions import cookies
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
@@ -37,10 +37,28 @@ def end_session(request: HttpRequest) -> HttpResponse:
     form = _read_parameters(request)
     if language := languages.find_supported(form["ui_locales"]):
         translation.activate(language)
-    if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
-        # Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
-        return redirect(f"{reverse('oidc:end-session')}?{urlencode(form.select(frozenset(PARAMETERS)))}")
+    if same_origin.may_hide_cookies(request):
+        return _redirect_to_get(form)
     return _end_session(request, sign_out.validate(form))
+
+
+def _redirect_to_get(form: Parameters) -> HttpResponse:
+    """Redirect to the same request as a GET, with which browsers send the cookie of the session.
+
+    If that is too long, the hint is replaced by the client that it names. Then the user is asked.
+    """
+    sent = dict(form.select(frozenset(PARAMETERS)))
+    if len(_build_url(sent)) >= LONGEST_URL and (hint := sign_out.validate(form).hint):
+        del sent["id_token_hint"]
+        sent["client_id"] = hint.client_id
+    url = _build_url(sent)
+    if len(url) >= LONGEST_URL:
+        raise parameters.InvalidParameters(f"The parameters have more than {LONGEST_URL} characters.")
+    return redirect(url)
+
+
+def _build_url(sent: dict[str, str]) -> str:
+    return f"{reverse('oidc:end-session')}?{urlencode(sent)}"
 
 
 def _end_session(request: HttpRequest, valid: SignOut) -> HttpResponse:
