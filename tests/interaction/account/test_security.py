@@ -251,6 +251,7 @@ class TestRemoving:
     def test_decision_M44_it_signs_out_other_browsers_and_backup_codes_go(self, acme, user, inside, app):
         give_backup_codes(acme, user)
         other = factors.signed_in(acme, user, app)
+        added = audit_log.last(acme, "Mfa.Create").payload
 
         answer = self.remove(acme, inside)
 
@@ -261,7 +262,8 @@ class TestRemoving:
             assert not Authenticator.objects.exists()
             assert not BackupCode.objects.exists()
         assert has_session(acme.browser().sign_in(user))
-        assert audit_log.last(acme, "Mfa.Delete").payload["type"] == "Totp"
+        removed = audit_log.last(acme, "Mfa.Delete").payload
+        assert removed == {"id": added["id"], "type": "Totp", "name": added["name"]}
 
     def test_decision_M43_it_needs_a_fresh_proof(self, acme, inside):
         age(acme)
