@@ -30,8 +30,8 @@ def _build_choice(choices: list[tuple[str, str]], none: str) -> type[forms.Form]
 
 
 def _build_tokens_form(user: User) -> type[forms.Form]:
-    live = RefreshFamily.objects.live().filter(user=user).values("application_id")
-    applications = Application.objects.filter(pk__in=live).order_by("name", "pk")
+    refreshable = RefreshFamily.objects.refreshable().filter(user=user).values("application_id")
+    applications = Application.objects.filter(pk__in=refreshable).order_by("name", "pk")
     choices = [(str(pk), name) for pk, name in applications.values_list("pk", "name")]
     return _build_choice(
         [(_ALL, gettext("All applications")), *choices] if choices else [],

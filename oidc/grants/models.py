@@ -16,6 +16,7 @@ from identity.organizations.models import Organization
 from identity.resources.models import Resource
 from identity.sessions.models import Session
 from identity.users.models import User
+from oidc.applications import lifetimes
 
 _APPLICATION = settings.OAUTH2_PROVIDER_APPLICATION_MODEL
 
@@ -114,6 +115,13 @@ class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
             user__is_suspended=False,
             user__epoch=F("epoch"),
         )
+
+    def refreshable(self) -> Self:
+        """Return live families that are within the current lifetimes of their applications.
+
+        The others are live until a lifetime is raised, which ends them: what ends families has to find them.
+        """
+        return self.live().filter(lifetimes.are_kept())
 
 
 class RefreshFamily(TenantModel):
