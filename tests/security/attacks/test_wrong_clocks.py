@@ -13,8 +13,9 @@ from tests.support.authorize import (
     sent_back,
 )
 from tests.support.cast import World
-from tests.support.factors import is_signed_in
+from tests.support.factors import is_signed_in, switch_on
 from tests.support.lifetimes import is_invalid_grant, let_pass, set_tenant
+from tests.support.own_factors import add_authenticator
 
 HOME = "https://rp.example/bye"
 SIGNED_IN = ("updated_at", "auth_time", "created_at")
@@ -97,6 +98,15 @@ class TestANodeThatIsAhead:
         answer = authorize(ahead, browser, client, max_age="300", prompt="none")
 
         assert sent_back(answer, client).keys() == WITH_CODE
+
+    def test_decision_M31_reads_the_code_of_a_new_authenticator_by_the_database_s_clock(self, acme, ahead):
+        switch_on(acme, "Totp")
+        browser, user = ahead.browser(), acme.user()
+        assert browser.sign_in(user).status_code == 200
+
+        _, added = add_authenticator(browser)
+
+        assert added["type"] == "Totp"
 
 
 class TestANodeThatIsBehind:
