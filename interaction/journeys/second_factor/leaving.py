@@ -65,3 +65,10 @@ def cancel(visit: Visit) -> str:
             pending_sign_ins.finish(step.stored)
         requests.record_cancelled(visit.pending.row)
     return visit.pending.resume_url
+
+
+def continue_unfulfilled(visit: Visit) -> str:
+    """Record that the user can fulfil no wish of the request, so it asks no more. Return the next URL."""
+    if visit.pending:
+        requests.record_wish_declined(visit.pending.row)
+    return visit.next_url
