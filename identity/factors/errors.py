@@ -29,11 +29,11 @@ class FactorLocked(WrongFactor):
 
 
 class FactorNotAllowed(FactorError):
-    """The tenant does not use this kind of factor, or the step may not be skipped."""
+    """The tenant does not use this kind of factor; other causes have messages of their own."""
 
     status = 403
     reason = "factor_not_allowed"
-    message = "this factor is switched off, or the step cannot be skipped"
+    message = "this factor is switched off for this tenant"
 
 
 class AlreadyEnrolled(FactorError):

@@ -90,7 +90,9 @@ def end(attempt: SocialAttempt) -> bool:
 def _find(browser: str, *conditions: Q, **lookup: object) -> SocialAttempt | None:
     if not browser:
         return None
-    pending = SocialAttempt.objects.filter(*conditions, browser=browser, expires_at__gt=DatabaseNow(), **lookup)
+    pending = SocialAttempt.objects.filter(
+        *conditions, browser=browser, expires_at__gt=DatabaseNow(), **lookup
+    )
     return pending.select_related("connector", "session").first()
 
 

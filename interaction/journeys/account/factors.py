@@ -219,7 +219,7 @@ def switch_two_step(
     if not is_on and demands.is_factor_required(session.user, policy):
         raise FactorRequired
     if is_on and not _get_usable(session.user, policy):
-        raise FactorNotAllowed
+        raise FactorNotAllowed("two_step: set up a factor first")
     with transaction.atomic():
         settings_of_users.set_two_step(session.user, is_on=is_on, expected=expected)
         confirmation.check_still_signed_in(session)

@@ -87,7 +87,9 @@ class SecondStep:
 
         """
         if factor not in self.need.methods:
-            raise FactorNotAllowed
+            raise FactorNotAllowed(
+                "type: the user does not have this factor, or it cannot be used in this sign-in"
+            )
 
 
 def find(visit: Visit) -> SecondStep:

@@ -28,7 +28,7 @@ def skip(visit: Visit) -> Outcome:
     """
     step = current_step.find(visit)
     if not step.need.may_skip:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("this step cannot be skipped")
     if step.stored is None:
         return _decline_wish(step)
     with verifying.auditing_sign_in(step) as audited, transaction.atomic():
@@ -59,7 +59,7 @@ def cancel(visit: Visit) -> str:
     """
     step = current_step.find(visit)
     if not step.may_cancel or visit.pending is None:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("this step cannot be cancelled: the application does not demand it")
     with transaction.atomic():
         if step.stored is not None:
             pending_sign_ins.finish(step.stored)

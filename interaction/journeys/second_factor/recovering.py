@@ -54,7 +54,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         audited.application_id = visit.application_id
         experience = experiences.current()
         if not is_possible(experience):
-            raise FactorNotAllowed
+            raise FactorNotAllowed("a recovery code cannot be used: no factor can be set up in this tenant")
         user = _find(identifier)
         audited.set_identifier_known(user is not None)
         try:

@@ -88,11 +88,13 @@ def lock_factors(step: SecondStep) -> None:
         return
     step.user.refresh_from_db(fields=("factors",))
     if step.user.factors != known:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("the factors of the user were changed meanwhile: start again")
 
 
 def _find(visit: Visit, factor: FactorType) -> SecondStep:
     step = current_step.find(visit)
     if factor not in step.need.enrolable:
-        raise FactorNotAllowed
+        raise FactorNotAllowed(
+            "this factor cannot be set up now: it is switched off, the user has a factor, or has to sign in again"
+        )
     return step
