@@ -118,7 +118,7 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
     if any(_decrypt_secret(authenticator) == secret for authenticator in stored):
         raise AlreadyEnrolled
     if len(stored) >= MOST:
-        raise TooManyFactors
+        raise TooManyFactors(MOST)
     new = _new_row(user, secret, name=name, last_step=last_step)
     new.save(force_insert=True)
     facts = {"type": FactorType.TOTP.value, "name": new.name}

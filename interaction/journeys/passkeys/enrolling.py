@@ -167,7 +167,7 @@ def _find(visit: Visit) -> SecondStep:
     step = current_step.find(visit)
     if FactorType.WEBAUTHN not in step.need.enrolable:
         raise FactorNotAllowed(
-            "a passkey cannot be set up now: it is switched off, the user has a factor, or has to sign in again"
+            "a passkey cannot be set up now: it is switched off, the user has a factor, or must sign in again"
         )
     return step
 

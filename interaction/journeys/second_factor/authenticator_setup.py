@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-
 from identity.factors import authenticators, totp
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
