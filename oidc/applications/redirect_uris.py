@@ -39,10 +39,7 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
     """
     if len(uri) > _LONGEST:
         raise Invalid(field, fill(gettext_noop("must have at most %(count)s characters"), count=_LONGEST))
-    if not _URI_CHARACTERS.fullmatch(uri):
-        raise Invalid(field, fill(gettext_noop("has a character that no URI has: %(uri)s"), uri=uri[:200]))
-    if "*" in uri.partition("?")[0]:
-        raise Invalid(field, fill(gettext_noop("must not have a wildcard: %(uri)s"), uri=uri[:200]))
+    _check_characters(uri, field)
     parts = _split(uri)
     if parts is None or not parts.scheme:
         raise Invalid(field, fill(gettext_noop("must be an absolute URI: %(uri)s"), uri=uri[:200]))
@@ -80,6 +77,13 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
             ),
         )
     return uri
+
+
+def _check_characters(uri: str, field: str) -> None:
+    if not _URI_CHARACTERS.fullmatch(uri):
+        raise Invalid(field, fill(gettext_noop("has a character that no URI has: %(uri)s"), uri=uri[:200]))
+    if "*" in uri.partition("?")[0]:
+        raise Invalid(field, fill(gettext_noop("must not have a wildcard: %(uri)s"), uri=uri[:200]))
 
 
 def _check_web(parts: SplitResult, uri: str, field: str) -> None:
