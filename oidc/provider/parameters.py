@@ -10,7 +10,7 @@ from django.http import HttpRequest
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 MOST_BYTES: Final = 1024 * 1024
 _MOST_FIELDS: Final = 100
-_LONGEST_VALUE: Final = 16_384  # characters
+LONGEST: Final = 16_384  # characters of a value, and of the query of an authorization request
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
@@ -57,8 +57,8 @@ def decode(text: str) -> Parameters:
     for name, value in pairs:
         if "\0" in name or "\0" in value:
             raise InvalidParameters(f"{describe(name)} contains a NUL character.")
-        if len(value) > _LONGEST_VALUE:
-            raise InvalidParameters(f"{describe(name)} is too long.")
+        if len(value) > LONGEST:
+            raise InvalidParameters(f"{describe(name)} has more than {LONGEST} characters.")
         if name in values:
             repeated.add(name)
         values.setdefault(name, value)

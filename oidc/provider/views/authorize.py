@@ -26,7 +26,6 @@ from oidc.provider.authorization.steps import Step
 from oidc.provider.error_responses import page_errors
 from oidc.provider.parameters import Parameters
 
-_MAX_QUERY: Final = 16_384  # characters
 _CLAIM: Final = "claim"  # in the query of a request that belongs to no browser yet
 _QUERY_CHARACTERS: Final = "!$%&'()*+,-./:;=?@_~"  # RFC 3986 section 3.4; a percent sign stays one
 
@@ -96,7 +95,8 @@ def _get_query(request: HttpRequest) -> str:
 
 def _shorten(query: str) -> tuple[str, str]:
     """Return a query of acceptable length, and the name of the parameter that was removed, if any."""
-    return parameters.without_longest(query, _MAX_QUERY) if len(query) > _MAX_QUERY else (query, "")
+    longest = parameters.LONGEST
+    return parameters.without_longest(query, longest) if len(query) > longest else (query, "")
 
 
 def _respond(
