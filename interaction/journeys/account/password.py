@@ -23,8 +23,10 @@ def change(session: Session, *, current: str, new: str) -> tuple[str, int | None
     Raises:
         policy.PasswordRefused: the new password breaks the tenant's policy.
         credentials.InvalidCredentials: the current password is wrong.
+        Locked: too many passwords were wrong before.
         confirmation.SignInAgain: the user has no password and the sign-in is too old, or the session ended
             meanwhile.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         records.Stale: the account was changed concurrently.
         passwords.Busy: too many passwords are being hashed.
 
