@@ -84,7 +84,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     )
     user = session.user
     before = user.get_proven_addresses()
-    others = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).exclude(pk=session.user_id)
+    others = User.objects.find_by_key(kind, proof.identifier_key).exclude(pk=session.user_id)
     if any(other.has_proven(kind) for other in others):
         raise ContactTaken
     with transaction.atomic():
