@@ -46,7 +46,7 @@ def _end_tokens(submission: Submission) -> str:
     application = None if pk == _ALL else Application.objects.filter(pk=pk).first()
     if pk != _ALL and application is None:
         raise Gone
-    ended = revocations.end_of_user(
+    ended = revocations.end_for_user(
         submission.row, reason=revocations.BY_ADMINISTRATOR, application=application
     )
     return gettext("Refresh tokens that have ended: %(count)s.") % {"count": ended}
@@ -65,7 +65,7 @@ def _disconnect(submission: Submission) -> str:
 
 
 def _end_all(submission: Submission) -> str:
-    ended = revocations.end_of_application(submission.row, reason=revocations.BY_ADMINISTRATOR)
+    ended = revocations.end_for_application(submission.row, reason=revocations.BY_ADMINISTRATOR)
     return gettext("Refresh tokens that have ended: %(count)s.") % {"count": ended}
 
 

@@ -56,7 +56,7 @@ class UserGrants(UserRows):
         """End all refresh tokens of a user. They and their access tokens stop working at once."""
         user = self.get_user()
         check_unversioned(request)
-        revocations.end_of_user(user, reason=self.end_reason)
+        revocations.end_for_user(user, reason=self.end_reason)
         return Response(None)
 
 
@@ -70,5 +70,5 @@ class ApplicationGrants(TenantViewSet):
         """End all refresh tokens of an application. All users have to sign in to it again."""
         application = self.get_object()
         check_unversioned(request)
-        revocations.end_of_application(application, reason=revocations.BY_ADMINISTRATOR)
+        revocations.end_for_application(application, reason=revocations.BY_ADMINISTRATOR)
         return Response(None)
