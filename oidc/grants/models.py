@@ -26,8 +26,7 @@ class AuthorizationRequest(TenantModel):
 
     # Empty until a browser claims the request, which then came without cookies.
     browser = models.CharField(max_length=64)
-    # The newest secret of a browser in which something was proven before: see
-    # ``identity.sessions.proof_secrets``.
+    # The newest secret of a browser in which something was proven: see ``identity.sessions.proof_secrets``.
     secret_hash = models.CharField(max_length=64, null=True)
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
     # The query as it was sent, percent-encoded: it is validated again when the request continues.
@@ -96,7 +95,7 @@ class AuthorizationCode(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "code_hash"], name="authorization_code_unique"),
+            models.UniqueConstraint(fields=["tenant", "code_hash"], name="authorization_code_unique")
         ]
 
     def __str__(self) -> str:
@@ -117,10 +116,7 @@ class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
         )
 
     def refreshable(self) -> Self:
-        """Return live families that are within the current lifetimes of their applications.
-
-        The others are live until a lifetime is raised, which ends them: what ends families has to find them.
-        """
+        """Return live families within the current lifetimes of their applications. All live ones can end."""
         return self.live().filter(lifetimes.are_kept())
 
 
@@ -180,9 +176,7 @@ class RevokedToken(TenantModel):
     objects = TenantManager()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["tenant", "token_id"], name="revoked_token_unique"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["tenant", "token_id"], name="revoked_token_unique")]
         indexes = [models.Index(fields=["expires_at"], name="revoked_token_over")]
 
     def __str__(self) -> str:
@@ -202,7 +196,7 @@ class Consent(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "user", "application"], name="consent_unique"),
+            models.UniqueConstraint(fields=["tenant", "user", "application"], name="consent_unique")
         ]
 
     def __str__(self) -> str:
