@@ -169,7 +169,9 @@ def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands,
     need = find_need(policy, who, proven, demands, is_remembered=remembered)
     usable = who.get_usable(policy, proven.channels)
 
-    if policy == OFF or need.is_nothing:
+    if policy == OFF:  # only a request can demand a level, which another sign-in may reach
+        assert set(need.reasons) <= demands.essential.keys()
+    if need.is_nothing:
         assert need == Need() if not policy.factors else need.least == 0
     else:
         assert need.least > proven.level
