@@ -5,11 +5,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import field as column
-from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from audit import log
@@ -58,17 +58,18 @@ class ImportedSecret:
     name: str = ""
 
 
-def begin(user: User, *, browser: str, now: datetime) -> Enrolment:
+def begin(user: User, *, browser: str) -> Enrolment:
     """Return a new secret, bound to a user and a browser for 15 minutes. No client can choose a secret."""
     secret = totp.new_secret()
-    facts = {"secret": base64.b64encode(secret).decode(), "until": now.timestamp() + _ENROLMENT_SECONDS}
+    until = timezone.now().timestamp() + _ENROLMENT_SECONDS
+    facts = {"secret": base64.b64encode(secret).decode(), "until": until}
     sealed = keyring.encrypt(
         json.dumps(facts).encode(), purpose=_ENROLMENT_PURPOSE, bound_to=_bind(user, browser)
     )
     return Enrolment(secret, sealed)
 
 
-def open_enrolment(user: User, sealed: str, *, browser: str, now: datetime) -> bytes:
+def open_enrolment(user: User, sealed: str, *, browser: str) -> bytes:
     """Return the secret of an enrolment from its encrypted text.
 
     Raises:
@@ -80,13 +81,15 @@ def open_enrolment(user: User, sealed: str, *, browser: str, now: datetime) -> b
     except keyring.UnknownKey:
         raise EnrolmentExpired from None
     facts = json.loads(plain)
-    if facts["until"] < now.timestamp():
+    if facts["until"] < timezone.now().timestamp():
         raise EnrolmentExpired
     return base64.b64decode(facts["secret"])
 
 
-def confirm(user: User, secret: bytes, code: str, *, name: str = "", now: datetime) -> Authenticator:
+def confirm(user: User, secret: bytes, code: str, *, name: str = "") -> Authenticator:
     """Store an authenticator whose code proves that it has the secret. The code cannot be used again.
+
+    As in ``find_code``, the code must be of the database's time.
 
     Raises:
         WrongFactor: the code does not belong to the secret, or the clock of the authenticator is wrong.
@@ -94,6 +97,7 @@ def confirm(user: User, secret: bytes, code: str, *, name: str = "", now: dateti
         TooManyFactors: the user has five.
 
     """
+    now = User.objects.annotate(now=DatabaseNow()).values_list("now", flat=True).get(pk=user.pk)
     step = totp.find_step(secret, _digits(code), after=0, now=now.timestamp())
     if step is None:
         raise WrongFactor
@@ -114,7 +118,7 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
     if any(_decrypt_secret(authenticator) == secret for authenticator in stored):
         raise AlreadyEnrolled
     if len(stored) >= MOST:
-        raise TooManyFactors
+        raise TooManyFactors(MOST)
     new = _new_row(user, secret, name=name, last_step=last_step)
     new.save(force_insert=True)
     facts = {"type": FactorType.TOTP.value, "name": new.name}

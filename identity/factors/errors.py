@@ -29,25 +29,27 @@ class FactorLocked(WrongFactor):
 
 
 class FactorNotAllowed(FactorError):
-    """The tenant does not use this kind of factor, or the step may not be skipped."""
+    """The tenant does not use this kind of factor; other causes have messages of their own."""
 
     status = 403
     reason = "factor_not_allowed"
-    message = "this factor is switched off, or the step cannot be skipped"
+    message = "this factor is switched off for this tenant"
 
 
 class AlreadyEnrolled(FactorError):
     """The authenticator or passkey is registered already."""
 
     reason = "already_enrolled"
-    message = "this authenticator is set up already"
+    message = "this authenticator or passkey is set up already"
 
 
 class TooManyFactors(FactorError):
-    """The person has as many factors of this kind as are allowed."""
+    """The user has as many factors of this kind as are allowed."""
 
     reason = "too_many_factors"
-    message = "no more factors of this kind can be added: remove one first"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"at most {most} factors of this kind are allowed: remove one first")
 
 
 class EnrolmentExpired(FactorError):

@@ -32,7 +32,7 @@ class Way:
     PASSKEY: Final = "passkey"
     RECOVERY: Final = "recovery"
     REGISTER: Final = "register"
-    # A code for a forgotten password, which never signs in: see ``needed``.
+    # A code for a forgotten password, which never signs in: see ``find_need``.
     FORGOT_PASSWORD: Final = "forgot_password"  # noqa: S105 - a way
     SESSION: Final = "session"  # nothing was proven now: the user is signed in
 
@@ -121,7 +121,9 @@ class Need:
 NOTHING: Final = Need()
 
 
-def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, is_remembered: bool) -> Need:
+def find_need(
+    policy: Policy, person: Person, proven: Proven, demands: Demands, *, is_remembered: bool
+) -> Need:
     """Return what a sign-in needs besides what is proven.
 
     ``is_remembered``: the user has chosen to skip the second factor in this browser. This satisfies policies
@@ -129,7 +131,7 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     """
     if not policy.is_on:
         # Without second factors, only another sign-in can meet a demand, with a passkey alone.
-        return _find_need(policy, [], proven, demands.essential, may_skip=False) or NOTHING
+        return _find_demanded(policy, [], proven, demands.essential, may_skip=False) or NOTHING
     if proven.way == Way.RECOVERY and proven.level < Level.TWO:
         # An administrator vouches for the user, whose only way on is a new factor.
         return Need(Level.TWO, (), _get_enrolable(policy, Level.TWO), reasons=("person",))
@@ -146,11 +148,11 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
         required |= dict.fromkeys(_get_policy_reasons(policy, person, proven, demands, usable), Level.TWO)
     if usable:
         required |= dict.fromkeys((f"{RISK}{risk}" for risk in demands.risks), Level.TWO)
-    if need := _find_need(policy, usable, proven, required, may_skip=False):
+    if need := _find_demanded(policy, usable, proven, required, may_skip=False):
         return need
     if proven.skips:
         return NOTHING
-    wish = _find_need(policy, usable, proven, demands.wished, may_skip=True)
+    wish = _find_demanded(policy, usable, proven, demands.wished, may_skip=True)
     return wish or _find_offer(policy, person, proven, usable)
 
 
@@ -200,7 +202,7 @@ def _is_waived(policy: Policy, proven: Proven, usable: list[FactorType]) -> bool
     return is_trusted and policy.social is SocialRule.SKIP
 
 
-def _find_need(
+def _find_demanded(
     policy: Policy, usable: list[FactorType], proven: Proven, levels: dict[str, int], *, may_skip: bool
 ) -> Need | None:
     unmet = {reason: level for reason, level in levels.items() if level > proven.level}

@@ -116,7 +116,7 @@ def add(user: User, new: NewPasskey, *, name: str = "") -> Passkey:
     if Passkey.objects.filter(credential_hash=hash_id(new.credential_id)).exists():
         raise AlreadyEnrolled
     if Passkey.objects.filter(user=user).count() >= MOST:
-        raise TooManyFactors
+        raise TooManyFactors(MOST)
     passkey = Passkey(user=user, name=name, **get_columns(new))
     passkey.save(force_insert=True)
     facts = {"type": FactorType.WEBAUTHN.value, "name": passkey.name}

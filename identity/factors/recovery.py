@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
-from django.utils import timezone
 
 from audit import context, log
 from audit.events import Event
@@ -63,7 +62,7 @@ class ValidCode:
 
     def _use(self) -> None:
         user, grant = self.user, self.grant
-        if not RecoveryGrant.objects.filter(pk=grant.pk, used_at=None).update(used_at=timezone.now()):
+        if not RecoveryGrant.objects.filter(pk=grant.pk, used_at=None).update(used_at=DatabaseNow()):
             raise WrongFactor
         log.record(Event.USER_RECOVERY_CODE_USE, user_id=user.pk, id=user.pk, made_by=grant.made_by)
         notify(user, Notice.RECOVERY_CODE_USED)

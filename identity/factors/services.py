@@ -132,7 +132,7 @@ def _remove(user: User, factor_id: UUID) -> FactorType:
         BackupCode.objects.filter(user=user).delete()
         user.factors = 0
     forgetting.end_remembered(user)
-    log.record(Event.MFA_DELETE, user_id=user.pk, id=user.pk, type=found.type.value)
+    log.record(Event.MFA_DELETE, user_id=user.pk, id=found.id, type=found.type.value, name=found.name)
     notify(user, Notice.FACTOR_REMOVED)
     return found.type
 

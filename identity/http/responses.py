@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from identity.http.error_page import Link, error_page
 
+LONGEST_URL: Final = 8_000  # characters that every server accepts in a request line (RFC 9112 section 3)
 View = Callable[..., HttpResponse]
 
 

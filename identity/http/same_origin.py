@@ -9,3 +9,11 @@ def is_same_origin(request: HttpRequest) -> bool:
     if request.META.get("HTTP_ORIGIN", settings.BASE_URL) != settings.BASE_URL:
         return False
     return request.META.get("HTTP_SEC_FETCH_SITE", "same-origin") in {"same-origin", "none"}
+
+
+def may_hide_cookies(request: HttpRequest) -> bool:
+    """Return whether the browser may have cookies that it did not send.
+
+    Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
+    """
+    return request.method == "POST" and not is_same_origin(request)

@@ -14,7 +14,10 @@ class UserQuerySet(models.QuerySet["User"]):
 
     def find_by_identifier(self, identifier: str) -> Self:
         """Return the user with this username, email or phone, if there is one."""
-        kind, key = identifiers.parse(identifier)
+        return self.find_by_key(*identifiers.parse(identifier))
+
+    def find_by_key(self, kind: Kind, key: str) -> Self:
+        """Return the user whose identifier of this kind has this key, if there is one."""
         return self.filter(**{f"{kind}_key": key})
 
 

@@ -188,7 +188,7 @@ def release_to_many(users: list[User]) -> None:
 
 def get_holders(kind: Kind, key: str) -> QuerySet[User]:
     """Return the users from whom ``release`` does not take an identifier: at most one has proven it."""
-    holders = User.objects.filter(**{f"{kind}_key": key})
+    holders = User.objects.find_by_key(kind, key)
     return holders.filter(pk__in=[user.pk for user in holders if user.has_proven(kind)])
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -27,7 +28,7 @@ class SignInAgain(ServiceError):
 
     status = 403
     reason = "proof_needed"
-    message = "sign in again: this needs a token that is at most five minutes old"
+    message = f"sign in again: this needs a token that is at most {settings.CONFIRM_SECONDS} seconds old"
 
 
 class UserFactors(TenantViewSet):

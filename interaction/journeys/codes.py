@@ -103,7 +103,7 @@ def _find_device(known: KnownUsers, kind: Kind, key: str, owner: User | None) ->
     """
     if not known.marks:
         return ""
-    user = owner or User.objects.filter(**{f"{kind}_key": key}).first()
+    user = owner or User.objects.find_by_key(kind, key).first()
     return known.find_device_of(user) if user is not None and user.has_proven(kind) else ""
 
 

@@ -42,6 +42,6 @@ def apply_identifier_lock(kind: Kind, key: str, *, failed: bool = False) -> None
 
 def record_unknown_failure(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
     """Count a failure on the shared lock if the device id is outdated or of another user."""
-    user = User.objects.filter(**{f"{kind}_key": key}).first()
+    user = User.objects.find_by_key(kind, key).first()
     if user is None or not known.is_current(device, user):
         apply_identifier_lock(kind, key, failed=True)

@@ -17,7 +17,7 @@ from interaction.connectors.messages import EMAIL, SMS, Message
 from interaction.experience import services as experiences
 from interaction.experience import sms_countries
 from interaction.experience.models import SignInExperience
-from interaction.journeys import message_branding, remaining_ways
+from interaction.journeys import languages, message_branding, remaining_ways
 from interaction.verification import notice_texts, outgoing
 
 
@@ -58,7 +58,7 @@ def build_sample(*, notice: Notice, channel: str, experience: SignInExperience) 
 
 def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[str, str]) -> None:
     experience = experiences.current()
-    with translation.override(_language(user)):
+    with translation.override(_get_language(user)):
         outgoing.enqueue(
             notice_texts.new_notice_message(
                 notice=notice,
@@ -97,8 +97,11 @@ def _get_origin(notice: Notice) -> dict[str, str]:
     return words | {"browser": browser_names.describe(origin.user_agent), "address": origin.ip}
 
 
-def _language(user: User) -> str | None:
-    """Return the language of a user if it is known, else the active language."""
-    locale = user.custom_data.get("locale")
-    known = find_supported(locale) if isinstance(locale, str) else None
-    return known or translation.get_language()
+def _get_language(user: User) -> str | None:
+    """Return the language of a user's profile or, as in 0.5.1, of ``custom_data``; else the active one."""
+    former = user.custom_data.get("locale")
+    return (
+        languages.find_own(user)
+        or (find_supported(former) if isinstance(former, str) else None)
+        or translation.get_language()
+    )

@@ -67,7 +67,7 @@ def create(
             browser=browser,
         )
     else:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("type: this factor cannot be set up here")
     return find(session, str(renewed.factor_id)), renewed
 
 

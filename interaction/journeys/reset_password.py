@@ -67,8 +67,13 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
             raise verification.NotVerified("identifier") from None
 
 
-def is_factor_missing(proof: VerificationCode, visit: Visit) -> bool:
-    """Return whether the user of a proof has to prove a second factor. If so, store the pending step."""
+def ask_for_missing_factor(proof: VerificationCode, visit: Visit) -> bool:
+    """Return whether the user of a proof has to prove a second factor. If so, store the pending step.
+
+    Raises:
+        verification.NotVerified: the password was changed meanwhile, which ends the proof of the address.
+
+    """
     user = find_owner(proof)
     try:
         if user is not None:

@@ -73,7 +73,11 @@ def create(user: User, *, factor: str, secret: str = "", name: str = "") -> dict
             codes = backup_codes.renew(user)
             notify(user, Notice.BACKUP_CODES_MADE)
         return {"type": factor, "codes": codes}
-    raise Invalid("type", "cannot be set up for somebody", allowed=(FactorType.TOTP, FactorType.BACKUP_CODE))
+    raise Invalid(
+        "type",
+        "must be Totp or BackupCode: users set up the others themselves",
+        allowed=(FactorType.TOTP, FactorType.BACKUP_CODE),
+    )
 
 
 def _create_authenticator(user: User, text: str, name: str) -> dict[str, Any]:

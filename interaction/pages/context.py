@@ -1,4 +1,4 @@
-"""Template variables of every page: brand, language and request id."""
+"""Template variables of every page: brand, language, request id, and how long a confirmation counts."""
 
 from functools import partial
 from typing import Any, Final
@@ -17,6 +17,7 @@ from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience, default_branding
 from interaction.journeys.page_branding import get_branding
 from interaction.journeys.pending import Pending
+from interaction.pages import durations
 from interaction.pages import language as languages
 
 COLOURS: Final = ("primary_color", "dark_primary_color")
@@ -30,6 +31,7 @@ def page(request: HttpRequest) -> dict[str, object]:
         "lang": languages.get_tag(language),
         "dir": "rtl" if translation.get_language_bidi() else "ltr",
         "request_id": context.current().request_id,
+        "confirm_time": partial(durations.describe, settings.CONFIRM_SECONDS),
     }
 
 

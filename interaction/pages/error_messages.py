@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from django.conf import settings
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
@@ -13,7 +14,7 @@ from interaction.pages import durations, password_rules
 _MESSAGES: Final = {
     "invalid_credentials": _("Wrong password."),
     "nothing_awaited": _("The code has expired. Get a new one."),
-    "sign_in_again": _("Sign in again first. Then you have five minutes to make this change."),
+    "sign_in_again": _("Sign in again first. Then you have %(time)s to make this change."),
     "overloaded": _("Many people are signing in right now. Wait a few seconds and try again."),
     "suspended": _("Your account is suspended. Contact the people who run this service."),
     "captcha_unavailable": _("We can't check that you're a person right now. Try again in a minute."),
@@ -78,7 +79,7 @@ def get_messages(error: ServiceError, *, can_use_code: bool = False, is_recovery
         message = _LOCKED_WITH_CODE if with_code else _WAITS[error.reason]
         return [gettext(message) % {"time": durations.describe(get_wait(error))}]
     if error.reason in messages:
-        return [gettext(messages[error.reason])]
+        return [gettext(messages[error.reason]) % {"time": durations.describe(settings.CONFIRM_SECONDS)}]
     if isinstance(error, Invalid) and error.rule == "already exists":
         return [gettext(_TAKEN)]
     if isinstance(error, Invalid) and error.field in _FIELDS:

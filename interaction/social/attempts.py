@@ -3,16 +3,14 @@
 import hashlib
 import secrets
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 import orjson
 from django.db import transaction
 from django.db.models import Q
-from django.db.models.functions import Now
-from django.utils import timezone
 
+from database.clock import DatabaseNow, seconds_ahead
 from identity.encryption import keyring
 from identity.sessions import proof_secrets
 from identity.sessions.models import Session
@@ -20,7 +18,7 @@ from interaction.connectors.models import Connector
 from interaction.connectors.relying_party import Secrets
 from interaction.social.models import SocialAttempt
 
-_LIFETIME: Final = timedelta(minutes=10)
+_LIFETIME_SECONDS: Final = 600
 _MOST_PER_BROWSER: Final = 20
 PURPOSE: Final = "social attempts"
 
@@ -41,14 +39,14 @@ def create(  # noqa: PLR0913 - one parameter a column
     keep_signed_in: bool = False,
     person: list[str] | None = None,
     secret_hash: str | None = None,
-    lifetime: timedelta = _LIFETIME,
+    lifetime_seconds: int = _LIFETIME_SECONDS,
 ) -> SocialAttempt:
     """Store and return an attempt, for ten minutes by default. ``person`` says who signed in already.
 
     ``secret_hash`` is of the secret that the browser needs to find the attempt by its id. Expired attempts,
     and the browser's oldest beyond twenty, are deleted.
     """
-    SocialAttempt.objects.filter(expires_at__lt=Now()).delete()
+    SocialAttempt.objects.filter(expires_at__lt=DatabaseNow()).delete()
     attempts = SocialAttempt.objects.filter(browser=browser).order_by("-created_at", "-pk")
     if stale := list(attempts.values_list("pk", flat=True)[_MOST_PER_BROWSER - 1 :]):
         SocialAttempt.objects.filter(pk__in=stale).delete()
@@ -60,7 +58,7 @@ def create(  # noqa: PLR0913 - one parameter a column
         session=session,
         interaction=interaction,
         keep_signed_in=keep_signed_in,
-        expires_at=timezone.now() + lifetime,
+        expires_at=seconds_ahead(lifetime_seconds),
     )
     texts = [secrets.nonce, secrets.verifier]
     attempt.sealed_secrets = _encrypt(attempt, texts if person is None else [*texts, "", *person])
@@ -92,7 +90,9 @@ def end(attempt: SocialAttempt) -> bool:
 def _find(browser: str, *conditions: Q, **lookup: object) -> SocialAttempt | None:
     if not browser:
         return None
-    pending = SocialAttempt.objects.filter(*conditions, browser=browser, expires_at__gt=Now(), **lookup)
+    pending = SocialAttempt.objects.filter(
+        *conditions, browser=browser, expires_at__gt=DatabaseNow(), **lookup
+    )
     return pending.select_related("connector", "session").first()
 
 
@@ -109,7 +109,7 @@ def get_secrets(attempt: SocialAttempt, state: str) -> Secrets:
 
 def find_at_callback(state: str, connector_id: UUID) -> SocialAttempt | None:
     """Return the pending attempt with this state at the callback of a connector, without ending it."""
-    pending = SocialAttempt.objects.filter(state_hash=_hash(state), expires_at__gt=Now())
+    pending = SocialAttempt.objects.filter(state_hash=_hash(state), expires_at__gt=DatabaseNow())
     return pending.filter(connector=connector_id).select_related("connector").first()
 
 

@@ -5,8 +5,6 @@ account is kept as an attempt without a known state, so that no answer of a prov
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -18,9 +16,6 @@ from interaction.connectors.providers.base import Profile
 from interaction.social import attempts, kept_profiles, offers
 from interaction.social.models import SocialAttempt, SocialIdentity
 from interaction.social.offers import NotOffered
-
-# Longer than the pending sign-in, whose own expiry decides: the clock of the database may be behind.
-_LIFETIME: Final = timedelta(seconds=settings.PENDING_SIGN_IN_SECONDS + 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,7 @@ def keep(account: ProvenAccount, browser: str) -> UUID:
         interaction="",
         session=None,
         person=[kept_profiles.dump(account.profile), identity_id, "second factor"],
-        lifetime=_LIFETIME,
+        lifetime_seconds=settings.PENDING_SIGN_IN_SECONDS,
     )
     return kept.pk
 

@@ -110,7 +110,7 @@ def add(
             session_check.lock(administrator)
             own = AdministratorPasskey.objects.filter(administrator=administrator)
             if own.count() >= passkeys.MOST:
-                raise TooManyFactors
+                raise TooManyFactors(passkeys.MOST)
             passkey = AdministratorPasskey(
                 administrator=administrator, user_handle=handle, name=name, **passkeys.get_columns(new)
             )

@@ -39,8 +39,7 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
     """
     if len(uri) > _LONGEST:
         raise Invalid(field, fill(gettext_noop("must have at most %(count)s characters"), count=_LONGEST))
-    if not _URI_CHARACTERS.fullmatch(uri) or "*" in uri.partition("?")[0]:
-        raise Invalid(field, fill(gettext_noop("not a URI, or one with a wildcard: %(uri)s"), uri=uri[:200]))
+    _check_characters(uri, field)
     parts = _split(uri)
     if parts is None or not parts.scheme:
         raise Invalid(field, fill(gettext_noop("must be an absolute URI: %(uri)s"), uri=uri[:200]))
@@ -62,7 +61,13 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
     if parts.scheme in _DEFAULT_PORTS:
         _check_web(parts, uri, field)
     elif application_type != Application.Type.NATIVE:
-        raise Invalid(field, fill(gettext_noop("must be https: %(uri)s"), uri=uri[:200]))
+        raise Invalid(
+            field,
+            fill(
+                gettext_noop("must be https: only Native applications have private schemes (%(uri)s)"),
+                uri=uri[:200],
+            ),
+        )
     elif not _PRIVATE_SCHEME.fullmatch(parts.scheme):
         raise Invalid(
             field,
@@ -74,11 +79,22 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
     return uri
 
 
+def _check_characters(uri: str, field: str) -> None:
+    if not _URI_CHARACTERS.fullmatch(uri):
+        raise Invalid(field, fill(gettext_noop("has a character that no URI has: %(uri)s"), uri=uri[:200]))
+    if "*" in uri.partition("?")[0]:
+        raise Invalid(field, fill(gettext_noop("must not have a wildcard: %(uri)s"), uri=uri[:200]))
+
+
 def _check_web(parts: SplitResult, uri: str, field: str) -> None:
     host = parts.hostname or ""
     if not _HOST.fullmatch(host):
         raise Invalid(
-            field, fill(gettext_noop("must have a host and no user information: %(uri)s"), uri=uri[:200])
+            field,
+            fill(
+                gettext_noop("must have a host of letters, digits, '.', '-' and '_': %(uri)s"),
+                uri=uri[:200],
+            ),
         )
     if not _is_exact(parts):
         raise Invalid(

@@ -30,8 +30,8 @@ def _build_choice(choices: list[tuple[str, str]], none: str) -> type[forms.Form]
 
 
 def _build_tokens_form(user: User) -> type[forms.Form]:
-    live = RefreshFamily.objects.live().filter(user=user).values("application_id")
-    applications = Application.objects.filter(pk__in=live).order_by("name", "pk")
+    refreshable = RefreshFamily.objects.refreshable().filter(user=user).values("application_id")
+    applications = Application.objects.filter(pk__in=refreshable).order_by("name", "pk")
     choices = [(str(pk), name) for pk, name in applications.values_list("pk", "name")]
     return _build_choice(
         [(_ALL, gettext("All applications")), *choices] if choices else [],
@@ -46,7 +46,7 @@ def _end_tokens(submission: Submission) -> str:
     application = None if pk == _ALL else Application.objects.filter(pk=pk).first()
     if pk != _ALL and application is None:
         raise Gone
-    ended = revocations.end_of_user(
+    ended = revocations.end_for_user(
         submission.row, reason=revocations.BY_ADMINISTRATOR, application=application
     )
     return gettext("Refresh tokens that have ended: %(count)s.") % {"count": ended}
@@ -65,7 +65,7 @@ def _disconnect(submission: Submission) -> str:
 
 
 def _end_all(submission: Submission) -> str:
-    ended = revocations.end_of_application(submission.row, reason=revocations.BY_ADMINISTRATOR)
+    ended = revocations.end_for_application(submission.row, reason=revocations.BY_ADMINISTRATOR)
     return gettext("Refresh tokens that have ended: %(count)s.") % {"count": ended}
 
 

@@ -168,7 +168,7 @@ def find_last_application(session: Session) -> Application | None:
     return None if last is None else last.application
 
 
-def end_of_trial(code: AuthorizationCode, *, reason: str) -> None:
+def end_trial(code: AuthorizationCode, *, reason: str) -> None:
     """Delete the code of a trial or, if it was redeemed, revoke the tokens that were issued for it."""
     deleted, _ = AuthorizationCode.objects.filter(pk=code.pk, consumed_at=None).delete()
     if not deleted:

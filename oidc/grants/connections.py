@@ -50,7 +50,7 @@ def get_connections(user: User) -> list[Connection]:
         connections[consent.application_id] = Connection(
             consent.application, consent.created_at, set(consent.scopes), targets
         )
-    for family in RefreshFamily.objects.live().filter(user=user).select_related("application"):
+    for family in RefreshFamily.objects.refreshable().filter(user=user).select_related("application"):
         if family.application.is_third_party and family.application_id not in connections:
             continue  # without a consent its tokens are refused
         connection = connections.setdefault(

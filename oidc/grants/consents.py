@@ -198,7 +198,7 @@ def grant(user: User, application: Application, granted: ConsentRequest) -> None
 
 
 @transaction.atomic
-def revoke_of_trial(code: AuthorizationCode, *, given_since: datetime) -> bool:
+def revoke_for_trial(code: AuthorizationCode, *, given_since: datetime) -> bool:
     """Revoke the consent of a trial's code if it was given in the trial, and return whether it was revoked.
 
     A consent was given in the trial if it is not older, and if no other code or refresh token depends on it.

@@ -14,14 +14,14 @@ LOSSES: Final = [
         "users.User",
         Verb.END,
         "refresh_families",
-        lambda user: RefreshFamily.objects.live().filter(user=user),
+        lambda user: RefreshFamily.objects.refreshable().filter(user=user),
         _END,
     ),
     Loss(
         "applications.Application",
         Verb.END,
         "refresh_families",
-        lambda application: RefreshFamily.objects.live().filter(application=application),
+        lambda application: RefreshFamily.objects.refreshable().filter(application=application),
         _END,
     ),
     Loss(

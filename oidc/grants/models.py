@@ -16,6 +16,7 @@ from identity.organizations.models import Organization
 from identity.resources.models import Resource
 from identity.sessions.models import Session
 from identity.users.models import User
+from oidc.applications import lifetimes
 
 _APPLICATION = settings.OAUTH2_PROVIDER_APPLICATION_MODEL
 
@@ -25,8 +26,7 @@ class AuthorizationRequest(TenantModel):
 
     # Empty until a browser claims the request, which then came without cookies.
     browser = models.CharField(max_length=64)
-    # The newest secret of a browser in which something was proven before: see
-    # ``identity.sessions.proof_secrets``.
+    # The newest secret of a browser in which something was proven: see ``identity.sessions.proof_secrets``.
     secret_hash = models.CharField(max_length=64, null=True)
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
     # The query as it was sent, percent-encoded: it is validated again when the request continues.
@@ -95,7 +95,7 @@ class AuthorizationCode(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "code_hash"], name="authorization_code_unique"),
+            models.UniqueConstraint(fields=["tenant", "code_hash"], name="authorization_code_unique")
         ]
 
     def __str__(self) -> str:
@@ -114,6 +114,10 @@ class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
             user__is_suspended=False,
             user__epoch=F("epoch"),
         )
+
+    def refreshable(self) -> Self:
+        """Return live families within the current lifetimes of their applications. All live ones can end."""
+        return self.live().filter(lifetimes.are_kept())
 
 
 class RefreshFamily(TenantModel):
@@ -172,9 +176,7 @@ class RevokedToken(TenantModel):
     objects = TenantManager()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["tenant", "token_id"], name="revoked_token_unique"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["tenant", "token_id"], name="revoked_token_unique")]
         indexes = [models.Index(fields=["expires_at"], name="revoked_token_over")]
 
     def __str__(self) -> str:
@@ -194,7 +196,7 @@ class Consent(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "user", "application"], name="consent_unique"),
+            models.UniqueConstraint(fields=["tenant", "user", "application"], name="consent_unique")
         ]
 
     def __str__(self) -> str:

@@ -46,7 +46,7 @@ def end_by_id(user: User, family_id: str, *, reason: str) -> None:
 
 
 @transaction.atomic
-def end_of_user(user: User, *, reason: str, application: Application | None = None) -> int:
+def end_for_user(user: User, *, reason: str, application: Application | None = None) -> int:
     """End the live refresh families of a user, or those of one application, and return their number."""
     filters: dict[str, Any] = {"user": user}
     if application is not None:
@@ -65,7 +65,7 @@ def end_of_user(user: User, *, reason: str, application: Application | None = No
     return ended
 
 
-def end_of_application(application: Application, *, reason: str) -> int:
+def end_for_application(application: Application, *, reason: str) -> int:
     """End the live refresh families of all users of an application, and return their number.
 
     There can be very many, so each batch has its own transaction, and refreshes of the application never

@@ -11,7 +11,6 @@ from identity.rest.etags import check_unversioned
 from identity.rest.viewsets import Row, TenantViewSet
 from identity.sessions.models import Session
 from identity.users.viewsets import UserRows
-from oidc.applications import lifetimes
 from oidc.applications.models import Application
 from oidc.grants import revocations
 from oidc.grants.models import RefreshFamily
@@ -34,8 +33,7 @@ class UserGrants(UserRows):
 
     def get_queryset(self) -> QuerySet[Any]:
         """Return the families of the user that can be refreshed, newest first."""
-        live = RefreshFamily.objects.live().filter(lifetimes.are_kept(), user=self.pk())
-        return live.order_by("-created_at", "-pk")
+        return RefreshFamily.objects.refreshable().filter(user=self.pk()).order_by("-created_at", "-pk")
 
     def rows(self) -> QuerySet[Any, Row]:
         """Return the families with the address and browser of the sign-in."""
@@ -58,7 +56,7 @@ class UserGrants(UserRows):
         """End all refresh tokens of a user. They and their access tokens stop working at once."""
         user = self.get_user()
         check_unversioned(request)
-        revocations.end_of_user(user, reason=self.end_reason)
+        revocations.end_for_user(user, reason=self.end_reason)
         return Response(None)
 
 
@@ -72,5 +70,5 @@ class ApplicationGrants(TenantViewSet):
         """End all refresh tokens of an application. All users have to sign in to it again."""
         application = self.get_object()
         check_unversioned(request)
-        revocations.end_of_application(application, reason=revocations.BY_ADMINISTRATOR)
+        revocations.end_for_application(application, reason=revocations.BY_ADMINISTRATOR)
         return Response(None)

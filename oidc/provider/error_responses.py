@@ -88,12 +88,11 @@ def page_errors(*, title: Promise, message: Promise, next_step: Promise) -> Call
             except Refused as error:
                 return client_responses.send(request, error.response)
             except (InvalidParameters, Unanswerable) as error:
-                full_message = f"{message} {error}"
                 return error_page(
                     request,
-                    400,
+                    error.status if isinstance(error, InvalidParameters) else 400,
                     title=str(title),
-                    message=full_message,
+                    message=f"{message} {error}",
                     next_step=str(next_step),
                     developer=_describe_for_developer(error),
                 )

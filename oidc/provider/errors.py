@@ -48,7 +48,9 @@ class InvalidGrant(OAuthError):
     """The authorization code or refresh token cannot be exchanged for tokens."""
 
     code = "invalid_grant"
-    description = "The code or refresh token is wrong, expired, used or was issued to another client."
+    description = (
+        "The code or refresh token is unknown, expired, used or revoked, or belongs to another client."
+    )
 
 
 class WrongVerifier(InvalidGrant):

@@ -14,4 +14,4 @@ def check(user: User, application: Application) -> None:
 
     """
     if not access.may_use(user, application):
-        raise InvalidGrant("the user may not use this application")
+        raise InvalidGrant("The user may not use this application.")

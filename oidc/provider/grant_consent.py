@@ -19,7 +19,7 @@ def get_consent(application: Application, grant: AuthorizationCode | RefreshFami
         return None
     consent = consents.find(grant.user_id, application.pk)
     if consent is None or not _belongs_to(consent, grant) or not _covers_identity(consent, grant):
-        raise InvalidGrant("The user has not agreed, or no longer agrees.")
+        raise InvalidGrant("The user has not consented to these scopes, or has revoked the consent.")
     return consent
 
 

@@ -11,9 +11,8 @@ from oidc.keys import jws
 
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 MOST_BYTES: Final = 1024 * 1024
-LONGEST_URL: Final = 8_000  # characters that every server accepts (RFC 9112 section 3)
 _MOST_FIELDS: Final = 100
-_LONGEST_VALUE: Final = 16_384  # characters
+LONGEST: Final = 16_384  # characters of a value, and of the query of an authorization request
 _TOKENS: Final = frozenset(("token", "access_token", "id_token_hint"))  # the values may be longer
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -61,8 +60,9 @@ def decode(text: str) -> Parameters:
     for name, value in pairs:
         if "\0" in name or "\0" in value:
             raise InvalidParameters(f"{describe(name)} contains a NUL character.")
-        if len(value) > (jws.LONGEST if name in _TOKENS else _LONGEST_VALUE):
-            raise InvalidParameters(f"{describe(name)} is too long.")
+        longest = jws.LONGEST if name in _TOKENS else LONGEST
+        if len(value) > longest:
+            raise InvalidParameters(f"{describe(name)} has more than {longest} characters.")
         if name in values:
             repeated.add(name)
         values.setdefault(name, value)

@@ -73,7 +73,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
         self, client_id: str, code: str, client: Application, request: Request, **_: object
     ) -> Literal[True]:
         """Check that the code was issued to this client and has not expired."""
-        authorization_code.find_valid_code(request.stage)
+        authorization_code.find_live_or_used_code(request.stage)
         return True
 
     def get_code_challenge(self, code: str, request: Request) -> str | None:

@@ -161,8 +161,8 @@ def _spent() -> Any:
 
 def test_the_language_of_the_person_goes_before_that_of_who_acts(reachable):
     german, other = new_email(), new_email()
-    speaker = reachable.user(email=german, custom_data={"locale": "de-AT"})
-    user = reachable.user(email=other, custom_data={"locale": 7})
+    speaker = reachable.user(email=german, profile={"locale": "de-AT"}, custom_data={"locale": "fr"})
+    user = reachable.user(email=other, profile={"locale": "tlh"}, custom_data={"locale": 7})
 
     with translation.override("de"):
         tell(reachable, user, Notice.EMAIL_CHANGED)
@@ -170,6 +170,18 @@ def test_the_language_of_the_person_goes_before_that_of_who_acts(reachable):
 
     assert message_to(german)["subject"] == message_to(other)["subject"] != ""
     assert "was changed" not in message_to(german)["subject"]
+
+
+def test_the_language_of_the_custom_data_counts_for_a_profile_without_one(reachable):
+    german, other = new_email(), new_email()
+    speaker = reachable.user(email=german, custom_data={"locale": "de-AT"})
+    user = reachable.user(email=other)
+
+    with translation.override("de"):
+        tell(reachable, user, Notice.EMAIL_CHANGED)
+    tell(reachable, speaker, Notice.EMAIL_CHANGED)
+
+    assert message_to(german)["subject"] == message_to(other)["subject"] != ""
 
 
 def test_a_tenant_s_own_words_are_sent(reachable):

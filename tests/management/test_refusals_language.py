@@ -61,12 +61,14 @@ def send(acme: World, operator: Operator) -> Callable[..., str]:
 @pytest.mark.parametrize(
     ("kind", "uri", "sentence"),
     [
-        ("SPA", "https://*.a.example/", "⟦not a URI, or one with a wildcard: https://*.a.example/⟧"),
+        ("SPA", "https://*.a.example/", "⟦must not have a wildcard: https://*.a.example/⟧"),
+        ("SPA", "https://a.example/<", "⟦has a character that no URI has: "),
+        ("SPA", "https://a~b.example/", "⟦must have a host of letters, digits, "),
         ("SPA", "/callback", "⟦must be an absolute URI: /callback⟧"),
         ("SPA", "https://a@a.example/", "⟦must not contain user information: https://a@a.example/⟧"),
         ("SPA", "https://a.example/#x", "⟦must not have a fragment: https://a.example/#x⟧"),
         ("SPA", "https://a.example/?code=x", "⟦must not have the response parameter code in its query: "),
-        ("SPA", "com.example:/x", "⟦must be https: com.example:/x⟧"),
+        ("SPA", "com.example:/x", "⟦must be https: only Native applications have private schemes ("),
         ("Native", "data:/x", "⟦a private scheme is a reversed domain name, as com.example.app: data:/x⟧"),
         ("SPA", "https://a.example:0/", "⟦must have a host and a port from 1 to 65535: "),
         ("MachineToMachine", "https://a.example/", "⟦a MachineToMachine application has none⟧"),

@@ -274,6 +274,7 @@ class TestGrants:
         give(acme, user, role)
 
         assert is_invalid_grant(refused)
+        assert refused.json()["error_description"] == "The user may not use this application."
         assert consumed is None
         assert wiki.redeem(code).status_code == 200
 

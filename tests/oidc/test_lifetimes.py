@@ -241,6 +241,26 @@ class TestRefreshTokens:
                 }
 
 
+class TestWhatIsShown:
+    def test_decision_Q15_what_a_lowered_lifetime_has_ended_is_shown_nowhere(self, acme, admin):
+        client = acme.application(name="Shop")
+        browser, user = signed_in(acme)
+        client.tokens_for(user, browser)
+        operator = operators.at(acme)
+        pages = [f"/admin/users/user/{user.pk}/do/{name}/" for name in ("delete", "end-tokens")]
+        let_pass(acme, RefreshFamily, 1001, "rotated_at")
+        shown = [operator.get(page).text for page in pages]
+
+        result_of(set_application(admin, client, refresh_token_idle_seconds=1000))
+
+        assert "1 refresh token ends." in shown[0]
+        assert "Shop" in shown[1]
+        assert "refresh token ends" not in operator.get(pages[0]).text
+        assert "No application has a refresh token." in operator.get(pages[1]).text
+        assert "No connected applications" in browser.get("/account/applications").text
+        assert result_of(admin.get(f"/users/{user.pk}/grants"))["data"] == []
+
+
 class TestInstallation:
     def test_decision_Q15_a_lowered_value_of_the_installation_holds_too(self, acme, admin):
         client = acme.application()

@@ -31,7 +31,7 @@ class SignInAgain(ServiceError):
 
     status = 403
     reason = "sign_in_again"
-    message = "sign in again, and come back within five minutes"
+    message = f"sign in again, and come back within {settings.CONFIRM_SECONDS} seconds"
 
 
 class NotSignedIn(ServiceError):
@@ -47,7 +47,7 @@ class ConfirmNeeded(FactorError):
 
     status = 403
     reason = "confirm_needed"
-    message = "confirm that it is you, and repeat the request within five minutes"
+    message = f"confirm that it is you, and repeat the request within {settings.CONFIRM_SECONDS} seconds"
 
     def __init__(self, ways: Sequence[Mapping[str, str]]) -> None:
         super().__init__()

@@ -41,7 +41,10 @@ def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
     Raises:
         Invalid: the address is not an email or phone.
         credentials.InvalidCredentials: the password is wrong.
+        Locked: too many passwords were wrong before.
         confirmation.SignInAgain: the user has no password, and the sign-in is too old.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        passwords.Busy: too many passwords are being hashed.
         delivery.NoConnector: no connector can send there.
         verification.SentTooOften: a code was sent there within the pause.
         limits.TooMany: too many from this address.
@@ -81,7 +84,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     )
     user = session.user
     before = user.get_proven_addresses()
-    others = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).exclude(pk=session.user_id)
+    others = User.objects.find_by_key(kind, proof.identifier_key).exclude(pk=session.user_id)
     if any(other.has_proven(kind) for other in others):
         raise ContactTaken
     with transaction.atomic():

@@ -53,7 +53,10 @@ def delete(session: Session, *, password: str, typed: str) -> None:
         DeletionIsOff: the tenant does not allow it.
         NotConfirmed: ``typed`` is not the phrase.
         credentials.InvalidCredentials: the password is wrong.
+        Locked: too many passwords were wrong before.
         confirmation.SignInAgain: a sign-in is required, or the session ended meanwhile.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        passwords.Busy: too many passwords are being hashed.
 
     """
     check_allowed()

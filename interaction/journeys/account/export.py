@@ -28,8 +28,10 @@ def export(session: Session, *, password: str) -> Data:
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
+        Locked: too many passwords were wrong before.
         confirmation.SignInAgain: the user has no password, and the sign-in is too old.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        passwords.Busy: too many passwords are being hashed.
 
     """
     confirmation.confirm(session, password)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from database import ids
 from identity.factors import authenticators, backup_codes, forgetting, services, settings_of_users
@@ -130,11 +129,10 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
     """
     _get_experience(FactorType.TOTP)
     confirmation.confirm_for_factors(session, password)
-    now = timezone.now()
-    secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk), now=now)
+    secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk))
     with transaction.atomic():
         is_first = not _lock_factors(session.user)
-        added = authenticators.confirm(session.user, secret, code, name=name, now=now)
+        added = authenticators.confirm(session.user, secret, code, name=name)
         settings_of_users.set_two_step(session.user, is_on=True)
         confirmation.check_still_signed_in(session)
         if is_first:
@@ -221,7 +219,7 @@ def switch_two_step(
     if not is_on and demands.is_factor_required(session.user, policy):
         raise FactorRequired
     if is_on and not _get_usable(session.user, policy):
-        raise FactorNotAllowed
+        raise FactorNotAllowed("two_step: set up a factor first")
     with transaction.atomic():
         settings_of_users.set_two_step(session.user, is_on=is_on, expected=expected)
         confirmation.check_still_signed_in(session)

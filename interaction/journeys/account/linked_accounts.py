@@ -4,12 +4,12 @@ from django.db import transaction
 
 from database import ids
 from identity.core.records import Gone
-from identity.sessions import confirmations, lifetimes
 from identity.sessions.models import Session
 from identity.users import row_locks
 from identity.users.models import User
-from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import confirming
+from interaction.journeys.second_factor.confirming import Renewed
 from interaction.journeys.social import linking
 from interaction.social import offers
 from interaction.social import services as identities
@@ -47,10 +47,10 @@ def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
     return linking.begin_link(connector_id=connector_id, browser=browser, session=session)
 
 
-def unlink(session: Session, identity_id: str) -> tuple[str, int | None]:
+def unlink(session: Session, identity_id: str) -> Renewed:
     """Unlink an account by its id, which may be any text, and end the user's other sessions and all tokens.
 
-    Return the new secret of this browser's session, which continues, and how long its cookie lives.
+    Return this browser's session, which continues.
 
     Raises:
         Gone: the user has no such account, or the id is not valid.
@@ -67,8 +67,4 @@ def unlink(session: Session, identity_id: str) -> tuple[str, int | None]:
         row_locks.lock(session.user)
         confirmation.check_still_signed_in(session)
         identities.unlink(session.user, pk)
-        token = confirmations.renew(session)
-        if token is None:
-            raise confirmation.SignInAgain
-    tenant = experiences.current().tenant
-    return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)
+        return confirming.renew(session)

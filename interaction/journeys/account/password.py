@@ -2,45 +2,40 @@
 
 from django.db import transaction
 
-from identity.sessions import confirmations, lifetimes
 from identity.sessions.models import Session
 from identity.users import credentials
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import sign_ins
+from interaction.journeys.second_factor import confirming, sign_ins
+from interaction.journeys.second_factor.confirming import Renewed
 from interaction.verification import resets
 
 
-def change(session: Session, *, current: str, new: str) -> tuple[str, int | None]:
+def change(session: Session, *, current: str, new: str) -> Renewed:
     """Set a password, and end every other session and all refresh tokens of the user.
 
     If the user had no password and signed in with a code, codes to this address are no second factor for a
-    day: see ``resets``.
-
-    Return the new secret of this browser's session, which continues, and how long its cookie lives.
+    day: see ``resets``. Return this browser's session, which continues.
 
     Raises:
         policy.PasswordRefused: the new password breaks the tenant's policy.
         credentials.InvalidCredentials: the current password is wrong.
+        Locked: too many passwords were wrong before.
         confirmation.SignInAgain: the user has no password and the sign-in is too old, or the session ended
             meanwhile.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         records.Stale: the account was changed concurrently.
         passwords.Busy: too many passwords are being hashed.
 
     """
     user = session.user
     own = (user.username, user.email, user.phone)
-    current_experience = experience.current()
-    policy.check(new, current_experience.password_policy, field="new_password", own=own)
+    policy.check(new, experience.current().password_policy, field="new_password", own=own)
     confirmation.confirm(session, current)
     kinds = frozenset() if user.password else sign_ins.find_first_channels(session)
     encoded = credentials.hash_new_password(new)
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
         resets.record(user, kinds)
-        token = confirmations.renew(session)
-        if token is None:
-            raise confirmation.SignInAgain
-    tenant = current_experience.tenant
-    return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)
+        return confirming.renew(session)

@@ -52,7 +52,10 @@ def change_username(session: Session, *, username: str, password: str) -> None:
         UsernameIsFixed: the tenant does not allow it.
         Invalid: the username breaks a rule, or another user has it.
         credentials.InvalidCredentials: the password is wrong.
+        Locked: too many passwords were wrong before.
         confirmation.SignInAgain: a sign-in is required, or the session ended meanwhile.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        passwords.Busy: too many passwords are being hashed.
 
     """
     check_username_change()

@@ -166,7 +166,9 @@ def _store(user: User, binding: Binding, credential: object, name: str) -> Passk
 def _find(visit: Visit) -> SecondStep:
     step = current_step.find(visit)
     if FactorType.WEBAUTHN not in step.need.enrolable:
-        raise FactorNotAllowed
+        raise FactorNotAllowed(
+            "a passkey cannot be set up now: it is switched off, the user has a factor, or must sign in again"
+        )
     return step
 
 

@@ -91,7 +91,7 @@ def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:
 
 def _check_usable(session: Session) -> None:
     if FactorType.WEBAUTHN not in confirmation.get_factors(session):
-        raise FactorNotAllowed
+        raise FactorNotAllowed("the user has no passkey that can be used here")
 
 
 def _bind(session: Session, browser: str) -> Binding:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.utils import timezone
-
 from identity.factors import authenticators, totp
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
@@ -21,7 +19,7 @@ class Offer:
 
 def new_offer(user: User, experience: SignInExperience, *, binding: str) -> Offer:
     """Return a new secret for a user, bound to a browser or a session."""
-    enrolment = authenticators.begin(user, browser=binding, now=timezone.now())
+    enrolment = authenticators.begin(user, browser=binding)
     return _build(user, experience, enrolment.secret, enrolment.sealed)
 
 
@@ -32,7 +30,7 @@ def repeat_offer(user: User, experience: SignInExperience, sealed: str, *, bindi
         EnrolmentExpired: the secret is more than 15 minutes old, or of another user or browser.
 
     """
-    secret = authenticators.open_enrolment(user, sealed, browser=binding, now=timezone.now())
+    secret = authenticators.open_enrolment(user, sealed, browser=binding)
     return _build(user, experience, secret, sealed)
 
 

@@ -60,7 +60,7 @@ def renew_if_due(session: Session) -> list[str]:
     """
     _check_possible(session)
     if not _are_due(session):
-        raise FactorNotAllowed
+        raise FactorNotAllowed("backup codes are not the next step of this sign-in")
     return _renew(session)
 
 

@@ -44,7 +44,7 @@ def send(user: User, factor: FactorType, *, binding: str, known: KnownUsers) -> 
 
     """
     if factor not in KINDS:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("type: no code is sent for this factor")
     kind = KINDS[factor]
     return codes.send(
         purpose=Purpose.SECOND_FACTOR,
@@ -121,7 +121,7 @@ def check(
     elif factor in KINDS:
         unused = _enter_sent_code(user, factor, code, binding)
     else:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("type: this factor has no codes")
     if unused is None:
         raise WrongFactor
     return CheckedCode(factor, unused)

@@ -107,7 +107,7 @@ def confirm_password(session: Session, password: str) -> Renewed:
 
     """
     if not session.user.password:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("password: the user has none")
     confirmation.confirm(session, password)
     return _renew(session, confirmations.record_password(session))
 
@@ -132,4 +132,4 @@ def _renew(session: Session, token: str | None) -> Renewed:
 
 def _check_usable(session: Session, factor: FactorType) -> None:
     if factor not in confirmation.get_factors(session):
-        raise FactorNotAllowed
+        raise FactorNotAllowed("type: the user does not have this factor, or it cannot be used here")

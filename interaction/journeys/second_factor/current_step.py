@@ -16,8 +16,11 @@ from interaction.journeys.second_factor import sign_ins, starting
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
-from oidc.grants import requests
 from oidc.provider.authorization import demands
+
+
+class NothingToProve(pending_sign_ins.NothingPending):
+    """The request wishes for a stronger sign-in, but the user of the session can prove nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,9 @@ class SecondStep:
 
         """
         if factor not in self.need.methods:
-            raise FactorNotAllowed
+            raise FactorNotAllowed(
+                "type: the user does not have this factor, or it cannot be used in this sign-in"
+            )
 
 
 def find(visit: Visit) -> SecondStep:
@@ -92,6 +97,7 @@ def find(visit: Visit) -> SecondStep:
 
     Raises:
         NothingPending: no sign-in is pending, and the session is strong enough for the request.
+        NothingToProve: no sign-in is pending, and the user has no factor that the request wishes for.
 
     """
     request_id = visit.pending.row.pk if visit.pending else None
@@ -123,9 +129,8 @@ def _find_in_session(visit: Visit) -> SecondStep:
         raise pending_sign_ins.NothingPending
     experience, sign_in = visit.experience or experiences.current(), sign_ins.of_session(session)
     need = starting.find_need(session.user, sign_in, experience, pending)
-    if need.is_nothing:  # the user can prove nothing more: do not ask again for this request
-        requests.record_wish_declined(pending.row)
-        raise pending_sign_ins.NothingPending
+    if need.is_nothing:
+        raise NothingToProve
     is_stale = bool(need.enrolable) and confirmation.is_too_old_to_enrol(session)
     if is_stale:
         need = replace(need, enrolable=())

@@ -44,7 +44,7 @@ def _accept_address(user: User, sign_in: SignIn, kind: Kind, key: str) -> None:
 
 
 def _record_account(user: User, sign_in: SignIn) -> None:
-    if account := _find_account(user, sign_in):
+    if account := _take_account(user, sign_in):
         provider_accounts.record_use(user, account)
 
 
@@ -87,11 +87,12 @@ def take_over(user: User, sign_in: SignIn) -> None:
 
 def keep_account(user: User, sign_in: SignIn, browser: str) -> UUID | None:
     """Keep the account at a provider until the second factor is proven, and return its id, or None."""
-    account = _find_account(user, sign_in)
+    account = _take_account(user, sign_in)
     return proven_accounts.keep(account, browser) if account else None
 
 
-def _find_account(user: User, sign_in: SignIn) -> ProvenAccount | None:
+def _take_account(user: User, sign_in: SignIn) -> ProvenAccount | None:
+    """Return the account of a sign-in, if any. If it was kept, it is kept no longer."""
     stored = sign_in.finishing
     if stored is None or stored.social_id is None:
         return sign_in.account

@@ -28,7 +28,7 @@ def skip(visit: Visit) -> Outcome:
     """
     step = current_step.find(visit)
     if not step.need.may_skip:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("this step cannot be skipped")
     if step.stored is None:
         return _decline_wish(step)
     with verifying.auditing_sign_in(step) as audited, transaction.atomic():
@@ -59,9 +59,16 @@ def cancel(visit: Visit) -> str:
     """
     step = current_step.find(visit)
     if not step.may_cancel or visit.pending is None:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("this step cannot be cancelled: the application does not demand it")
     with transaction.atomic():
         if step.stored is not None:
             pending_sign_ins.finish(step.stored)
         requests.record_cancelled(visit.pending.row)
     return visit.pending.resume_url
+
+
+def continue_unfulfilled(visit: Visit) -> str:
+    """Record that the user can fulfil no wish of the request, so it asks no more. Return the next URL."""
+    if visit.pending:
+        requests.record_wish_declined(visit.pending.row)
+    return visit.next_url

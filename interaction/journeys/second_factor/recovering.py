@@ -8,7 +8,7 @@ from identity.factors.needed import Way
 from identity.factors.policy import ENROLABLE
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import credentials, identifiers, typed
+from identity.users import credentials, typed
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
@@ -54,8 +54,8 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         audited.application_id = visit.application_id
         experience = experiences.current()
         if not is_possible(experience):
-            raise FactorNotAllowed
-        user = _find(identifier)
+            raise FactorNotAllowed("a recovery code cannot be used: no factor can be set up in this tenant")
+        user = User.objects.find_by_identifier(identifier).first()
         audited.set_identifier_known(user is not None)
         try:
             owner, checked = _check(user, code)
@@ -72,11 +72,6 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         except WrongFactor:
             metrics.count_proof(RECOVERY_CODE, is_right=False)
             raise
-
-
-def _find(identifier: str) -> User | None:
-    kind, key = identifiers.parse(identifier)
-    return User.objects.filter(**{f"{kind}_key": key}).first()
 
 
 def _check(user: User | None, code: str) -> tuple[User, CheckedCode]:

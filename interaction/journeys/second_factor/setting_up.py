@@ -1,7 +1,6 @@
 """Setting up a second factor during a sign-in: only a user who has none yet can do that."""
 
 from django.db import transaction
-from django.utils import timezone
 
 from identity.factors import authenticators, forgetting, services, settings_of_users
 from identity.factors.errors import FactorNotAllowed, WrongFactor
@@ -48,12 +47,11 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
     """
     limits.hit_by_address(rules.SIGN_INS)
     step = _find(visit, FactorType.TOTP)
-    now = timezone.now()
-    secret = authenticators.open_enrolment(step.user, enrolment, browser=visit.browser, now=now)
+    secret = authenticators.open_enrolment(step.user, enrolment, browser=visit.browser)
     try:
         with transaction.atomic():
             lock_factors(step)
-            authenticators.confirm(step.user, secret, code, name=name, now=now)
+            authenticators.confirm(step.user, secret, code, name=name)
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
             result = verifying.continue_after_factor(step, FactorType.TOTP, Level.TWO)
@@ -90,11 +88,13 @@ def lock_factors(step: SecondStep) -> None:
         return
     step.user.refresh_from_db(fields=("factors",))
     if step.user.factors != known:
-        raise FactorNotAllowed
+        raise FactorNotAllowed("the factors of the user were changed meanwhile: start again")
 
 
 def _find(visit: Visit, factor: FactorType) -> SecondStep:
     step = current_step.find(visit)
     if factor not in step.need.enrolable:
-        raise FactorNotAllowed
+        raise FactorNotAllowed(
+            "this factor cannot be set up now: it is switched off, the user has one, or must sign in again"
+        )
     return step

@@ -10,9 +10,9 @@ from audit import log
 from audit.events import Event
 from audit.log import AuditedOperation
 from database.chains import Chain
-from identity.factors import metrics
+from identity.factors import metrics, needed
 from identity.factors.levels import ACR, Level
-from identity.factors.needed import NOTHING, Need, Person, Proven, Way, needed
+from identity.factors.needed import NOTHING, Need, Person, Proven, Way
 from identity.sessions import lifetimes, proof_secrets
 from identity.sessions import services as sessions
 from identity.users import credentials
@@ -100,7 +100,7 @@ def find_need(
     channels = people.find_used_channels(user, person, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
     demanded = replace(demands.find(user, policy, person, proven, pending), risks=sign_in.risks or ())
-    return needed(policy, person, proven, demanded, is_remembered=sign_in.is_remembered)
+    return needed.find_need(policy, person, proven, demanded, is_remembered=sign_in.is_remembered)
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as start_session_or_store

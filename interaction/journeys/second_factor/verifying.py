@@ -102,7 +102,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
     """
     step = current_step.find(visit)
     if not can_recover(step):
-        raise FactorNotAllowed
+        raise FactorNotAllowed("a recovery code cannot be used in this step")
     recovered = replace(step.sign_in, way=Way.RECOVERY)
     try:
         with locks.code_attempt(step.user.pk) as counted:

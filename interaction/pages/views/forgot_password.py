@@ -55,7 +55,7 @@ def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpRespon
 def _verify(entered: EnteredCode, visit: Visit) -> HttpResponse:
     """Ask for the second factor first, so that nobody types a new password twice."""
     proof = entered.verify(Purpose.FORGOT_PASSWORD)
-    is_missing = reset_password.is_factor_missing(proof, visit)
+    is_missing = reset_password.ask_for_missing_factor(proof, visit)
     return redirect(page_url(_FACTOR_PAGE if is_missing else "pages:forgot-password", visit.pending))
 
 

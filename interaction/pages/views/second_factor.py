@@ -13,7 +13,7 @@ from identity.factors.kinds import FactorType
 from identity.http.responses import add_headers, redirect
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import current_step, leaving, next_step, verifying, visits
-from interaction.journeys.second_factor.current_step import SecondStep
+from interaction.journeys.second_factor.current_step import NothingToProve, SecondStep
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pages import factor_page
 from interaction.pages.factor_page import FactorForm
@@ -37,12 +37,17 @@ def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse
         if "skip" in request.POST or "cancel" in request.POST:
             return leave(request, visit, refuse=partial(_refuse, request, step))
         return _prove(request, step)
-    except NothingPending:
-        return start_again(visit)
+    except NothingPending as error:
+        return start_again(visit, error)
 
 
-def start_again(visit: Visit) -> HttpResponse:
-    """Redirect a browser without a pending sign-in: to the next page if it is signed in, else to sign in."""
+def start_again(visit: Visit, error: NothingPending | None = None) -> HttpResponse:
+    """Redirect a browser without a pending sign-in: to the next page if it is signed in, else to sign in.
+
+    If its user can prove nothing more, the request asks no more.
+    """
+    if isinstance(error, NothingToProve):
+        return redirect(leaving.continue_unfulfilled(visit))
     if visit.current is not None:
         return redirect(visit.next_url)
     return redirect(page_url("pages:sign-in", visit.pending))

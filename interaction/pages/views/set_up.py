@@ -36,8 +36,8 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         if FactorType.TOTP not in step.need.enrolable:  # the page was open for too long
             return _page(request, step, SetUpForm(), None, 403)
         return _confirm(request, step)
-    except NothingPending:
-        return start_again(visit)
+    except NothingPending as error:
+        return start_again(visit, error)
 
 
 def _begin(step: SecondStep) -> Offer | None:

@@ -80,7 +80,8 @@ def check_addressing(request: SentRequest) -> None:
     if request.sent.repeated & {"client_id", "redirect_uri"}:
         raise Unanswerable("client_id and redirect_uri must each be sent once.")
     if request.too_long in _ADDRESSING or (request.too_long and request.too_long not in PARAMETERS):
-        raise Unanswerable(f"{parameters.describe(request.too_long)} is too long.")
+        subject = parameters.describe(request.too_long)
+        raise Unanswerable(f"{subject} makes the request longer than {parameters.LONGEST} characters.")
 
 
 def check_client(request: SentRequest) -> ClientRequest:
@@ -128,7 +129,9 @@ def check_repetition(request: ClientRequest) -> None:
 def check_length(request: ClientRequest) -> None:
     """Check that no parameter was removed because of its length."""
     if request.too_long:
-        raise InvalidRequest(f"{request.too_long} is too long")
+        raise InvalidRequest(
+            f"{request.too_long} makes the request longer than {parameters.LONGEST} characters"
+        )
 
 
 def check_request_objects(request: ClientRequest) -> None:

@@ -1,6 +1,6 @@
 """The authorization code grant at the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.6).
 
-oauthlib calls ``find_valid_code``, compares the verifier of PKCE with ``get_challenge``, and calls
+oauthlib calls ``find_live_or_used_code``, compares the verifier of PKCE with ``get_challenge``, and calls
 ``check_redirect_uri`` and ``handle``.
 """
 
@@ -50,7 +50,7 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     return FoundClient(client) if client else None
 
 
-def find_valid_code(request: AuthenticatedRequest) -> AuthorizationCode:
+def find_live_or_used_code(request: AuthenticatedRequest) -> AuthorizationCode:
     """Return the presented code. A code that was redeemed before is returned too; ``handle`` refuses it.
 
     Raises:
@@ -58,10 +58,10 @@ def find_valid_code(request: AuthenticatedRequest) -> AuthorizationCode:
             user's grants were ended meanwhile.
 
     """
-    return _find_valid_code(request).row
+    return _find_live_or_used_code(request).row
 
 
-def _find_valid_code(request: AuthenticatedRequest) -> FoundCode:
+def _find_live_or_used_code(request: AuthenticatedRequest) -> FoundCode:
     code = request.presented
     if not isinstance(code, FoundCode) or not (code.is_live or code.row.consumed_at):
         raise InvalidGrant
@@ -70,7 +70,7 @@ def _find_valid_code(request: AuthenticatedRequest) -> FoundCode:
 
 def get_challenge(request: AuthenticatedRequest) -> str | None:
     """Return the challenge of the authorization request, or None if it had none."""
-    return find_valid_code(request).code_challenge or None
+    return find_live_or_used_code(request).code_challenge or None
 
 
 def check_redirect_uri(request: AuthenticatedRequest, redirect_uri: str) -> None:
@@ -81,7 +81,7 @@ def check_redirect_uri(request: AuthenticatedRequest, redirect_uri: str) -> None
 
     """
     application = request.application
-    if redirect_uri != find_valid_code(request).redirect_uri:
+    if redirect_uri != find_live_or_used_code(request).redirect_uri:
         raise InvalidGrant("redirect_uri differs from the one in the authorization request.")
     if not redirect_uris.matches(redirect_uri, application.redirect_uris, application.type):
         raise InvalidGrant("redirect_uri is not registered for this application.")
@@ -99,7 +99,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
-    found = _find_valid_code(request)
+    found = _find_live_or_used_code(request)
     code = found.row
     if not _is_verifier_valid(request.parsed, code):
         raise WrongVerifier

@@ -62,7 +62,7 @@ class AuthenticatedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Repeatable:
-    """What an issuing plan is made of, besides the contents of the token: the request and the audit entry."""
+    """What plans are made of, besides the contents of the token: the request and the audit entry."""
 
     request: AuthenticatedRequest
     entry: Entry
@@ -72,7 +72,8 @@ class Repeatable:
 class Granted:
     """What a token request is granted. The grant is stored; the tokens are not built yet.
 
-    ``repeatable`` is set if a request like this one may be answered by an issuing plan (see ``plans``).
+    ``repeatable`` is set if a request like this one may be answered by a plan (see ``plans`` and
+    ``refresh_plans``).
     """
 
     context: GrantContext

@@ -74,8 +74,8 @@ def redeem(application: Application, code: str, known: TrialSecrets, received: R
         endpoint.check_grant_type(request)
         _note_tokens(_handle(request), received)
     finally:
-        codes.end_of_trial(row, reason=ENDED)
-        received.has_revoked_consent = consents.revoke_of_trial(row, given_since=known.begun_at)
+        codes.end_trial(row, reason=ENDED)
+        received.has_revoked_consent = consents.revoke_for_trial(row, given_since=known.begun_at)
 
 
 def _find(
@@ -105,7 +105,7 @@ def _find(
 
 def _handle(request: AuthenticatedRequest) -> Granted:
     try:
-        authorization_code.find_valid_code(request)
+        authorization_code.find_live_or_used_code(request)
         return endpoint.handle_grant(request)
     except IntegrityError:  # the user, the session or the application was deleted at the same time
         raise InvalidGrant from None

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from database import ids
 from identity.http import languages, same_origin
-from identity.http.responses import expired_sign_in, handles_deletion, redirect
+from identity.http.responses import LONGEST_URL, expired_sign_in, handles_deletion, redirect
 from identity.organizations import memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
@@ -27,7 +27,6 @@ from oidc.provider.authorization.steps import Step
 from oidc.provider.error_responses import page_errors
 from oidc.provider.parameters import Parameters
 
-_MAX_QUERY: Final = 16_384  # characters, without an ID token, which is not stored
 _CLAIM: Final = "claim"  # in the query of a request that belongs to no browser yet
 _QUERY_CHARACTERS: Final = "!$%&'()*+,-./:;=?@_~"  # RFC 3986 section 3.4; a percent sign stays one
 
@@ -53,9 +52,9 @@ _errors: Final = page_errors(
 def authorize(request: HttpRequest) -> HttpResponse:
     """Respond to an authorization request with a code, a page for the user, or an error."""
     query = _get_query(request)
-    if _hides_cookies(request):
+    if same_origin.may_hide_cookies(request):
         url = f"{reverse('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
-        if len(url) < parameters.LONGEST_URL:
+        if len(url) < LONGEST_URL:
             return redirect(url)
     query, too_long = _shorten(query)
     sent = parameters.decode(query)
@@ -89,14 +88,6 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     return _respond(request, authorization, session, step, pending)
 
 
-def _hides_cookies(request: HttpRequest) -> bool:
-    """Return whether the browser may have cookies that it did not send.
-
-    Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
-    """
-    return request.method == "POST" and not same_origin.is_same_origin(request)
-
-
 def _get_query(request: HttpRequest) -> str:
     if request.method == "POST":
         return parameters.form_text(request)
@@ -105,9 +96,9 @@ def _get_query(request: HttpRequest) -> str:
 
 def _shorten(query: str) -> tuple[str, str]:
     """Return a query of acceptable length, and the name of the parameter that was removed, if any."""
-    if len(query) <= _MAX_QUERY:
+    if len(query) <= parameters.LONGEST:
         return query, ""
-    shorter, longest = parameters.without_longest(query, _MAX_QUERY)
+    shorter, longest = parameters.without_longest(query, parameters.LONGEST)
     is_token = longest == "id_token_hint" and len(query) - len(shorter) <= jws.LONGEST
     return (query, "") if is_token else (shorter, longest)
 
@@ -175,7 +166,7 @@ def _store_and_redirect(
     is a GET, which has the cookies. A new cookie here would replace that of sign-ins in other tabs.
     """
     request_id, browser = ids.new(), cookies.get_browser(request)
-    if not browser and _hides_cookies(request):
+    if not browser and same_origin.may_hide_cookies(request):
         response, owner = redirect(f"{_resume_url(request_id)}?{urlencode({_CLAIM: 1})}"), requests.NO_BROWSER
     else:
         response = redirect(_page_url(step, request_id))

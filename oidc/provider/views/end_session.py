@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from identity.http import languages
+from identity.http import languages, same_origin
 from identity.http.origin_check import OriginCheckMiddleware
-from identity.http.responses import allow_form_targets, redirect
+from identity.http.responses import LONGEST_URL, allow_form_targets, redirect
 from identity.sessions import cookies
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
@@ -37,24 +37,28 @@ def end_session(request: HttpRequest) -> HttpResponse:
     form = _read_parameters(request)
     if language := languages.find_supported(form["ui_locales"]):
         translation.activate(language)
-    if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
-        # Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
-        return redirect(_build_url(form))
+    if same_origin.may_hide_cookies(request):
+        return _redirect_to_get(form)
     return _end_session(request, sign_out.validate(form))
 
 
-def _build_url(form: Parameters) -> str:
-    """Return the URL of a request. If a hint makes it too long, the hint's client is named instead.
+def _redirect_to_get(form: Parameters) -> HttpResponse:
+    """Redirect to the same request as a GET, with which browsers send the cookie of the session.
 
-    The user is asked for a confirmation then.
+    If that is too long, the hint is replaced by the client that it names. Then the user is asked.
     """
     sent = dict(form.select(frozenset(PARAMETERS)))
-    url = f"{reverse('oidc:end-session')}?{urlencode(sent)}"
-    if len(url) < parameters.LONGEST_URL or not sent.pop("id_token_hint", ""):
-        return url
-    application = sign_out.validate(form).application
-    client = {"client_id": application.client_id} if application else {}
-    return f"{reverse('oidc:end-session')}?{urlencode(sent | client)}"
+    if len(_build_url(sent)) >= LONGEST_URL and (hint := sign_out.validate(form).hint):
+        del sent["id_token_hint"]
+        sent["client_id"] = hint.client_id
+    url = _build_url(sent)
+    if len(url) >= LONGEST_URL:
+        raise parameters.InvalidParameters(f"The parameters have more than {LONGEST_URL} characters.")
+    return redirect(url)
+
+
+def _build_url(sent: dict[str, str]) -> str:
+    return f"{reverse('oidc:end-session')}?{urlencode(sent)}"
 
 
 def _end_session(request: HttpRequest, valid: SignOut) -> HttpResponse:

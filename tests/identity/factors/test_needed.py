@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from identity.factors import needed as decision
 from identity.factors.kinds import FactorType
-from identity.factors.needed import Demands, Need, Person, Proven, Way, needed
+from identity.factors.needed import Demands, Need, Person, Proven, Way, find_need
 from identity.factors.policy import OFF, Policy, Prompt, SocialRule
 from identity.users.identifiers import Kind
 
@@ -62,7 +62,7 @@ def test_the_table_is_long_and_says_nothing_twice():
 
 
 def answer(row: dict[str, str], module: Any = decision) -> dict[str, str]:
-    """Return what a module with ``needed`` answers to the question of a row, as the table writes it."""
+    """Return what a module with ``find_need`` answers to the question of a row, as the table writes it."""
     policy = Policy(
         frozenset(_FACTORS[letter] for letter in letters(row["tenant"])),
         Prompt(row["prompt"]),
@@ -85,7 +85,7 @@ def answer(row: dict[str, str], module: Any = decision) -> dict[str, str]:
         () if row["risk"] == "-" else (row["risk"],),
         row["strict"] == "request",
     )
-    need = module.needed(policy, who, proven, demands, is_remembered=row["remembered"] == "1")
+    need = module.find_need(policy, who, proven, demands, is_remembered=row["remembered"] == "1")
     assert need.is_nothing is (need.least == 0)
     return {
         "least": str(need.least),
@@ -166,10 +166,12 @@ asked = st.builds(
 
 @given(policies, people, proofs, asked, st.booleans())
 def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands, remembered):
-    need = needed(policy, who, proven, demands, is_remembered=remembered)
+    need = find_need(policy, who, proven, demands, is_remembered=remembered)
     usable = who.get_usable(policy, proven.channels)
 
-    if policy == OFF or need.is_nothing:
+    if policy == OFF:  # only a request can demand a level, which another sign-in may reach
+        assert set(need.reasons) <= demands.essential.keys()
+    if need.is_nothing:
         assert need == Need() if not policy.factors else need.least == 0
     else:
         assert need.least > proven.level
@@ -195,8 +197,8 @@ def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands,
 
 @given(policies, people, proofs, asked)
 def test_a_remembered_browser_is_never_asked_for_more(policy, who, proven, demands):
-    always = needed(policy, who, proven, demands, is_remembered=False)
-    remembered = needed(policy, who, proven, demands, is_remembered=True)
+    always = find_need(policy, who, proven, demands, is_remembered=False)
+    remembered = find_need(policy, who, proven, demands, is_remembered=True)
 
     # A wish or an offer may take the place of what must be.
     assert remembered.least <= always.least or remembered.may_skip
@@ -208,7 +210,7 @@ def test_decision_M18_only_a_remembered_browser_waives_the_organization_of_the_r
 ):
     demands = Demands(for_strict_organization=True)
 
-    need = needed(policy, who, proven, demands, is_remembered=remembered)
+    need = find_need(policy, who, proven, demands, is_remembered=remembered)
 
     if policy.factors and not remembered and proven.level == 1:
         assert need.least >= 2

@@ -1,4 +1,4 @@
-"""Each small change of the module with ``needed`` (those of tests/mutation) is noticed by its tables."""
+"""Each small change of the module with ``find_need`` (those of tests/mutation) is noticed by its tables."""
 
 from types import ModuleType
 from typing import Any, Final

@@ -7,7 +7,10 @@ from django.utils import timezone
 
 from identity.factors.models import Authenticator, BackupCode
 from identity.sessions.models import Session
-from tests.support import account, audit_log, codes, factors, management
+from identity.users.models import User
+from interaction.journeys.account.confirmation import SignInAgain
+from interaction.pages import error_messages
+from tests.support import account, audit_log, cast, codes, factors, management
 from tests.support.cast import PASSWORD
 from tests.support.factors import App, enrol, give_backup_codes, has_session, is_signed_in, switch_on
 from tests.support.forms import form, forms
@@ -251,6 +254,7 @@ class TestRemoving:
     def test_decision_M44_it_signs_out_other_browsers_and_backup_codes_go(self, acme, user, inside, app):
         give_backup_codes(acme, user)
         other = factors.signed_in(acme, user, app)
+        added = audit_log.last(acme, "Mfa.Create").payload
 
         answer = self.remove(acme, inside)
 
@@ -261,7 +265,8 @@ class TestRemoving:
             assert not Authenticator.objects.exists()
             assert not BackupCode.objects.exists()
         assert has_session(acme.browser().sign_in(user))
-        assert audit_log.last(acme, "Mfa.Delete").payload["type"] == "Totp"
+        removed = audit_log.last(acme, "Mfa.Delete").payload
+        assert removed == {"id": added["id"], "type": "Totp", "name": added["name"]}
 
     def test_decision_M43_it_needs_a_fresh_proof(self, acme, inside):
         age(acme)
@@ -453,3 +458,22 @@ class TestOtherChanges:
 
         assert answer.status_code == 401
         assert answer.headers["Retry-After"]
+
+
+def test_the_time_of_a_confirmation_is_that_of_the_setting(settings):
+    settings.CONFIRM_SECONDS = 120
+
+    [message] = error_messages.get_messages(SignInAgain())
+
+    assert message == "Sign in again first. Then you have 2 minutes to make this change."
+
+
+def test_a_page_says_for_how_long_a_new_sign_in_counts(acme):
+    browser, user = cast.signed_in(acme)
+    with acme.active():
+        User.objects.filter(pk=user.pk).update(password="")
+    age(acme)
+
+    page = browser.get("/account/password")
+
+    assert "Then you have 5 minutes to make this change." in page.text

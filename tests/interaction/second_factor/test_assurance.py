@@ -146,6 +146,7 @@ class TestEmail:
 
         assert [method["type"] for method in first["next"]["methods"]] == ["Totp"]
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+        assert answer.json()["message"].startswith("type: the user does not have this factor")
         assert codes.messages_to(user.email) == []
 
     def test_decision_M16_it_cannot_be_all_that_a_tenant_requires(self, acme, user):

@@ -125,6 +125,7 @@ class TestConfirmation:
         assert ways(rename(browser, NOBODY, "x")) == []
         answer = browser.post(CONFIRM, json={"password": PASSWORD})
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+        assert answer.json()["message"] == "password: the user has none"
 
     def test_case_MT7_a_password_is_no_proof_of_a_factor(self, tenant, browser, user):
         enrol(tenant, user)  # in another browser, after this one has signed in

@@ -273,6 +273,7 @@ class TestSettings:
         answer = send(browser, "PATCH", SETTINGS, {"two_step": True})
 
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+        assert answer.json()["message"] == "two_step: set up a factor first"
 
     def test_decision_M45_a_demanded_step_cannot_be_switched_off(self, tenant, browser):
         add_authenticator(browser)

@@ -151,6 +151,7 @@ class TestMandatory:
         answer = browser.post(SKIP, json={})
 
         assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+        assert answer.json()["message"] == "this step cannot be skipped"
         assert not is_signed_in(browser)
 
     def test_a_new_user_sets_it_up_too(self, strict):

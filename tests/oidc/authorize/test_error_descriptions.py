@@ -22,8 +22,8 @@ from tests.support.authorize import (
 from tests.support.cast import query_of, signed_in
 
 ROOT = Path(__file__).parents[3]
-# Both are names of parameters that the endpoint knows.
-NAMES = {"min(repeated)", "request.too_long"}
+# Names of parameters that the endpoint knows, and a number.
+NAMES = {"min(repeated)", "request.too_long", "parameters.LONGEST"}
 
 
 def error_classes() -> dict[str, type[OAuthError]]:
@@ -126,6 +126,14 @@ class TestDecisionQ19:
 
         assert find_refusal(answer, client) == Refusal(error)
         assert sent_back(answer, client)["error_description"] == description
+
+    def test_decision_Q19_names_the_limit_of_a_long_request(self, acme):
+        client = acme.application()
+
+        answer = acme.browser().post("/oidc/authorize", data=client.request(nonce="x" * 17_000))
+
+        said = sent_back(answer, client)["error_description"]
+        assert said == "nonce makes the request longer than 16384 characters"
 
     @pytest.mark.parametrize("name", sorted(PARAMETERS - {"client_id", "redirect_uri", "state"}))
     def test_decision_Q19_repeats_no_value_that_was_sent(self, insider, name):

@@ -92,7 +92,7 @@ class TestPost:
 
         answer = acme.post("/oidc/authorize", content=body, headers={"Content-Type": content_type})
 
-        assert find_error_page(answer) == ErrorPage()
+        assert find_error_page(answer) == ErrorPage(415)
 
     def test_does_not_mix_the_query_into_the_form(self, acme):
         client = acme.application()
@@ -102,13 +102,16 @@ class TestPost:
 
         assert find_error_page(answer) == ErrorPage()
 
-    @pytest.mark.parametrize("size", [20_000, 66_000, 2 * 1024 * 1024, 10 * 1024 * 1024])
-    def test_refuses_a_large_body(self, acme, size):
+    @pytest.mark.parametrize(
+        ("size", "status"),
+        [(20_000, 400), (66_000, 400), (2 * 1024 * 1024, 413), (10 * 1024 * 1024, 413)],
+    )
+    def test_refuses_a_large_body(self, acme, size, status):
         client = acme.application()
 
         answer = acme.post("/oidc/authorize", data=client.request(state="x" * size))
 
-        assert find_error_page(answer) == ErrorPage()
+        assert find_error_page(answer) == ErrorPage(status)
 
 
 class TestBadBytes:

@@ -2,7 +2,6 @@
 
 from urllib.parse import urlsplit
 
-import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -56,17 +55,45 @@ class TestWithAHint:
         assert sent_to(answer) == (HOME, {"state": STATE})
         assert not here.is_signed_in()
 
-    def test_decision_O11_a_cross_site_post_comes_back_as_a_get_that_brings_the_cookie(self, here):
+    @pytest.mark.parametrize(
+        "headers",
+        [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://rp.example"}, {"Origin": "null"}],
+        ids=str,
+    )
+    def test_decision_O11_a_cross_site_post_comes_back_as_a_get_that_brings_the_cookie(self, here, headers):
+        """Not all browsers send Sec-Fetch-Site, and none sends it to an address without TLS."""
         form = {"id_token_hint": here.hint, "post_logout_redirect_uri": HOME, "state": STATE}
-        cross_site = {"Sec-Fetch-Site": "cross-site"}
 
-        bounced = httpx.post(f"{here.world.address}{PATH}", data=form, headers=cross_site)
+        bounced = here.world.post(PATH, data=form, headers=headers)
         answer = here.browser.get(bounced.headers["Location"])
 
         assert bounced.status_code == 303
         assert urlsplit(bounced.headers["Location"]).netloc == ""
         assert sent_to(answer) == (HOME, {"state": STATE})
         assert not here.is_signed_in()
+
+    def test_decision_O11_a_cross_site_post_that_is_too_long_for_a_get_asks(self, here):
+        with here.world.active():
+            active = SigningKey.objects.active().get()
+            claims = independent.claims_of(here.hint) | {"filler": "x" * 8_000}
+            hint = signing.sign(claims, typ="JWT", key_id=active.pk)
+        form = {"id_token_hint": hint, "post_logout_redirect_uri": HOME, "state": STATE}
+
+        bounced = here.world.post(PATH, data=form, headers={"Sec-Fetch-Site": "cross-site"})
+        asked = here.browser.get(bounced.headers["Location"])
+        answer = here.browser.post(PATH, data=question(asked))
+
+        assert sent_to(answer) == (HOME, {"state": STATE})
+        assert not here.is_signed_in()
+
+    def test_a_cross_site_post_with_a_long_state_is_refused(self, here):
+        form = {"id_token_hint": here.hint, "post_logout_redirect_uri": HOME, "state": "s" * 8_000}
+
+        answer = here.world.post(PATH, data=form, headers={"Sec-Fetch-Site": "cross-site"})
+
+        assert is_refused(answer)
+        assert "8000 characters" in answer.text
+        assert here.is_signed_in()
 
     def test_decision_O11_a_link_on_another_site_signs_out_at_once(self, here):
         sent = {"id_token_hint": here.hint, "post_logout_redirect_uri": HOME, "state": STATE}

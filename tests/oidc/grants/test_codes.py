@@ -304,7 +304,7 @@ class TestEndOfTrial:
         with acme.active():
             code, other = new_code(application, session), new_code(application, session)
 
-            codes.end_of_trial(code, reason="trial")
+            codes.end_trial(code, reason="trial")
 
             assert AuthorizationCode.objects.get() == other
 
@@ -313,7 +313,7 @@ class TestEndOfTrial:
             family = new_family(application, session)
             code = new_code(application, session, family_id=family.pk, consumed_at=PAST)
 
-            codes.end_of_trial(code, reason="trial")
+            codes.end_trial(code, reason="trial")
 
             assert AuthorizationCode.objects.get() == code
             assert RefreshFamily.objects.get().end_reason == "trial"

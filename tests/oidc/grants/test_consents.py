@@ -264,7 +264,7 @@ class TestRevokeOfTrial:
 
     def revoke(self, acme, code, begun_at):
         with acme.active():
-            return consents.revoke_of_trial(code, given_since=begun_at), Consent.objects.exists()
+            return consents.revoke_for_trial(code, given_since=begun_at), Consent.objects.exists()
 
     def test_a_consent_of_the_trial_goes_with_an_audit_entry(self, acme, user, application, code, begun_at):
         assert self.revoke(acme, code, begun_at) == (True, False)

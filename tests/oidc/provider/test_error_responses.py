@@ -117,12 +117,17 @@ class TestPage:
         assert answer["Location"] == "https://rp.example/cb?error=login_required"
 
     @pytest.mark.parametrize(
-        "error", [InvalidParameters("Too long."), errors.Unanswerable("Unknown client.")]
+        ("error", "status"),
+        [
+            (InvalidParameters("Too long."), 400),
+            (InvalidParameters("No form.", 415), 415),
+            (errors.Unanswerable("Unknown client."), 400),
+        ],
     )
-    def test_others_get_a_page_that_says_why(self, error):
+    def test_others_get_a_page_that_says_why(self, error, status):
         answer = response(self.decorator, error)
 
-        assert answer.status_code == 400
+        assert answer.status_code == status
         assert "Location" not in answer
         for text in ("No link", str(error), "Back."):
             assert text in answer.content.decode()

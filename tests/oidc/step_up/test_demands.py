@@ -4,6 +4,7 @@ import pytest
 
 from identity.users.models import User
 from interaction.experience import services as experience
+from oidc.grants.models import AuthorizationRequest
 from tests.support import passkeys
 from tests.support.cast import query_of
 from tests.support.factors import NEXT, SKIP, TOTP, enrol, has_session, switch_on
@@ -45,6 +46,20 @@ class TestAWish:
 
         page = browser.get(f"/sign-in/second-factor?interaction={interaction}")
 
+        assert told(client, query_of(browser.get(page.headers["Location"]).headers["Location"]))["acr"] == ONE
+
+    def test_that_this_person_cannot_fulfil_is_recorded_by_the_page_and_not_by_the_api(
+        self, acme, client, browser
+    ):
+        switch_on(acme, "EmailVerificationCode")
+        interaction = ask(browser, client, acr_values=TWO)
+
+        found = browser.get(f"{NEXT}?interaction={interaction}").json()["result"]
+
+        with acme.active():
+            assert AuthorizationRequest.objects.get().wish_declined_at is None
+        assert found["step"] == "done"
+        page = browser.get(browser.get(found["redirect_to"]).headers["Location"])
         assert told(client, query_of(browser.get(page.headers["Location"]).headers["Location"]))["acr"] == ONE
 
     def test_cannot_be_cancelled_but_skipped(self, acme, client, browser, app):

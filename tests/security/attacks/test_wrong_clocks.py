@@ -2,18 +2,23 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from identity.sessions.models import Session
+from interaction.social.models import SocialAttempt
 from oidc.grants.models import RefreshFamily
 from tests.support import management, second
 from tests.support.authorize import (
     WITH_CODE,
     sent_back,
 )
-from tests.support.factors import is_signed_in
+from tests.support.factors import is_signed_in, switch_on
 from tests.support.lifetimes import is_invalid_grant, let_pass, set_tenant
+from tests.support.own_factors import add_authenticator
+from tests.support.social import away, connect
 
 HOME = "https://rp.example/bye"
 SIGNED_IN = ("updated_at", "auth_time", "created_at")
@@ -107,6 +112,15 @@ class TestANodeThatIsAhead:
 
         assert sent_back(answer, client).keys() == WITH_CODE
 
+    def test_decision_M31_reads_the_code_of_a_new_authenticator_by_the_database_s_clock(self, acme, ahead):
+        switch_on(acme, "Totp")
+        browser, user = ahead.browser(), acme.user()
+        assert browser.sign_in(user).status_code == 200
+
+        _, added = add_authenticator(browser)
+
+        assert added["type"] == "Totp"
+
 
 class TestANodeThatIsBehind:
     def test_attack_AV26_still_accepts_a_sign_in_of_this_moment(self, acme, behind):
@@ -136,3 +150,12 @@ class TestANodeThatIsBehind:
 
         assert answer.headers["Location"].startswith(HOME), answer.text
         assert not is_signed_in(browser)
+
+    def test_gives_a_sign_in_at_a_provider_its_ten_minutes(self, acme, behind):
+        connect(acme, {"client_id": "a", "client_secret": "b"}, "github")
+
+        away(behind.browser(), "github")
+
+        with acme.active():
+            left = SocialAttempt.objects.get().expires_at - timezone.now()
+        assert timedelta(minutes=9) < left <= timedelta(minutes=10)

@@ -6,6 +6,7 @@ from identity.http.responses import allow_form_targets, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import linked_accounts
+from interaction.journeys.second_factor import browser_cookies
 from interaction.pages import labels, provider_buttons
 from interaction.pages.views.account import shared
 from interaction.pages.views.shared import PROVIDER_TARGETS
@@ -22,9 +23,9 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
         )
         return response
     if request.method == "POST":
-        secret, seconds = linked_accounts.unlink(session, request.POST.get("unlink", ""))
+        renewed = linked_accounts.unlink(session, request.POST.get("unlink", ""))
         response = shared.redirect_done("pages:account-linked", "unlinked")
-        cookies.set_sign_in(request, response, session.user, secret, seconds=seconds)
+        browser_cookies.set_renewed(request, response, renewed)
         return response
     response = shared.render_page(
         request,

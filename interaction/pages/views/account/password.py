@@ -2,11 +2,11 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys.account import password as changing
+from interaction.journeys.second_factor import browser_cookies
 from interaction.pages import password_rules
 from interaction.pages.account_forms import PasswordForm
 from interaction.pages.views.account import shared
@@ -25,8 +25,7 @@ def password(request: HttpRequest, session: Session) -> HttpResponse:
         )
         if renewed is not None:
             response = shared.redirect_done("pages:account", "password")
-            secret, seconds = renewed
-            cookies.set_sign_in(request, response, session.user, secret, seconds=seconds)
+            browser_cookies.set_renewed(request, response, renewed)
             return response
     password_policy = experience.current().password_policy
     return shared.render_page(
