@@ -14,13 +14,15 @@ from oidc.provider.scopes import GROUPS, ROLES
 class ClaimFacts:
     """The user of a token, or None, and the id of its organization. Roles are read when first needed.
 
-    ``omitted`` collects the names of custom claims that were too large.
+    ``omitted`` collects the names of custom claims that were too large. ``released`` has the claims that were
+    built already, by the kind of token.
     """
 
     def __init__(self, user: User | None, organization_id: UUID | None) -> None:
         self.user = user
         self.organization_id = organization_id
         self.omitted: list[str] = []
+        self.released: dict[str, dict[str, Any]] = {}
 
     @cached_property
     def affiliations(self) -> Affiliations:

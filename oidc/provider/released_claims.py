@@ -1,6 +1,6 @@
 """The claims about a user that ID tokens, access tokens and userinfo release."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from identity.resources.custom_claims import ACCESS_TOKEN, ID_TOKEN, USERINFO, Declaration
@@ -11,8 +11,33 @@ from oidc.provider.grant_context import GrantContext
 # A custom claim never replaces another claim, so the custom claims come first.
 
 
+def read(context: GrantContext) -> None:
+    """Build the claims of both tokens, so that building the tokens needs no query."""
+    get_for_access_token(context)
+    if context.has_id_token:
+        get_for_id_token(context)
+
+
 def get_for_id_token(context: GrantContext) -> dict[str, Any]:
     """Return the claims about the user that an ID token releases. The context has a user."""
+    return _build_once(context, ID_TOKEN, _build_for_id_token)
+
+
+def get_for_access_token(context: GrantContext) -> dict[str, Any]:
+    """Return the claims that the application and the resource of an access token ask for."""
+    return _build_once(context, ACCESS_TOKEN, _build_for_access_token)
+
+
+def _build_once(
+    context: GrantContext, kind: str, build: Callable[[GrantContext], dict[str, Any]]
+) -> dict[str, Any]:
+    released = context.facts.released
+    if kind not in released:
+        released[kind] = build(context)
+    return released[kind]
+
+
+def _build_for_id_token(context: GrantContext) -> dict[str, Any]:
     if context.user is None:
         raise ValueError("an ID token needs a user")
     facts, requested = context.facts, context.claims.id_token
@@ -27,8 +52,7 @@ def get_for_id_token(context: GrantContext) -> dict[str, Any]:
     )
 
 
-def get_for_access_token(context: GrantContext) -> dict[str, Any]:
-    """Return the claims that the application and the resource of an access token ask for."""
+def _build_for_access_token(context: GrantContext) -> dict[str, Any]:
     target, scopes = context.target, context.consented_scopes
     declared = (*context.application.custom_claims, *target.custom_claims)
     names = [name for name in target.claims if scopes is None or name in scopes]

@@ -16,6 +16,7 @@ from oidc.provider import (
     client_authentication,
     grant_access,
     grant_consent,
+    released_claims,
     scopes,
     target,
     target_demands,
@@ -99,7 +100,8 @@ def handle(request: AuthenticatedRequest) -> Granted:
 def grant_newest(request: AuthenticatedRequest, token: FoundToken) -> Work[Granted | None]:
     """Rotate the family if its newest token was presented. Return None, with nothing written, otherwise.
 
-    This never waits for another request that is changing the family.
+    Return None, too, if a custom claim is too large, which has to be recorded. This never waits for another
+    request that is changing the family.
 
     Raises:
         errors.OAuthError: as ``handle``. Nothing was written.
@@ -110,6 +112,8 @@ def grant_newest(request: AuthenticatedRequest, token: FoundToken) -> Work[Grant
     if not token.family.is_live or token.generation != family.generation:
         return None
     context, entry = _decide(request, family)
+    if context.facts.omitted:
+        return None
     return Granted(context, family) if (yield from rotation.advance_if_free(family, entry)) else None
 
 
@@ -118,6 +122,7 @@ def _decide(request: AuthenticatedRequest, family: RefreshFamily) -> tuple[Grant
     grant_access.check(family.user, family.application)
     target_demands.check_application(target_demands.get_strength(family), family.application)
     context = signing_key.reserve(_new_context(request, family))
+    released_claims.read(context)  # so that after the rotation only signatures are missing
     return context, new_entry(request, context, user_id=family.user_id)
 
 
