@@ -18,6 +18,8 @@ from django.conf import settings
 from django.core.cache.backends.redis import RedisCache
 from prometheus_client import Counter
 
+from database import together
+
 if TYPE_CHECKING:
     from redis import Redis
 
@@ -67,8 +69,10 @@ class SharedRedis:
         Raises:
             Unavailable: Redis did not answer within 0.1 seconds, now or in the last five seconds, or its
                 reply is invalid.
+            SynchronousOnlyOperation: this is an event loop, which must not wait.
 
         """
+        together.require_thread()
         if self._is_unavailable and not self._may_retry():
             raise Unavailable
         try:

@@ -5,11 +5,15 @@ of other requests, and gets the ``Outcome`` of the call. It does everything else
 """
 
 from collections.abc import Callable, Generator, Sequence
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
+from django.core.exceptions import SynchronousOnlyOperation
 from django.db import DEFAULT_DB_ALIAS, connections
+
+# Whether work is done in an event loop, which must not wait.
+IN_LOOP: Final = ContextVar("IN_LOOP", default=False)
 
 R = TypeVar("R")
 
@@ -38,8 +42,27 @@ class Call:
 Work = Generator[Call, Outcome, R]
 
 
+Outcomes = Sequence[Outcome | Exception]  # of calls, or the error of a call
+# Begins to execute calls, and calls the function with their outcomes later.
+Execute = Callable[[Sequence[Call], Callable[[Outcomes], None]], None]
+
+
 class Undone(Exception):
     """A call failed, so none of the calls that were executed together with it has changed anything."""
+
+
+def require_thread() -> None:
+    """Do nothing in a thread that may wait.
+
+    Work that needs more than its calls, such as other statements, calls this before its first call.
+    Otherwise, Django raises the same error at its first other statement.
+
+    Raises:
+        SynchronousOnlyOperation: the work is done in an event loop.
+
+    """
+    if IN_LOOP.get():
+        raise SynchronousOnlyOperation("this work has to wait")
 
 
 def do(work: Work[R]) -> R:
@@ -98,6 +121,11 @@ class Task(Generic[R]):
             return False
         return True
 
+    @property
+    def needs_thread(self) -> bool:
+        """Whether the work has failed because it was done in an event loop and had to wait."""
+        return isinstance(self._error, SynchronousOnlyOperation)
+
     def get_result(self) -> R:
         """Return the result of the work.
 
@@ -120,12 +148,31 @@ def do_together(works: Sequence[Work[R]]) -> list[Task[R]]:
     tasks = [Task(work) for work in works]
     waiting = [task for task in tasks if task.advance(None)]
     while waiting:
-        outcomes = _execute(waiting)
-        waiting = [task for task, outcome in zip(waiting, outcomes, strict=True) if task.advance(outcome)]
+        waiting = _advance(waiting, _execute(waiting))
     return tasks
 
 
-def _execute(tasks: Sequence[Task[Any]]) -> Sequence[Outcome | Exception]:
+def begin_together(
+    works: Sequence[Work[R]], execute: Execute, finish: Callable[[Sequence[Task[R]]], None]
+) -> None:
+    """Do what ``do_together`` does, but without waiting: ``finish`` gets the tasks when all are done."""
+    tasks = [Task(work) for work in works]
+
+    def proceed(waiting: Sequence[Task[R]]) -> None:
+        if waiting:
+            execute([task.call for task in waiting], lambda outcomes: proceed(_advance(waiting, outcomes)))
+        else:
+            finish(tasks)
+
+    proceed([task for task in tasks if task.advance(None)])
+
+
+def _advance(tasks: Sequence[Task[R]], outcomes: Outcomes) -> list[Task[R]]:
+    """Continue each task with the outcome of its call, and return those that have another call."""
+    return [task for task, outcome in zip(tasks, outcomes, strict=True) if task.advance(outcome)]
+
+
+def _execute(tasks: Sequence[Task[Any]]) -> Outcomes:
     """Execute the calls of tasks, and return the outcome or the error of each."""
     database: Any = connections[DEFAULT_DB_ALIAS]
     if len(tasks) > 1 and hasattr(database, "execute_together"):

@@ -1,24 +1,55 @@
-"""Requests that arrive together are served together by one thread.
+"""Requests that arrive together are served together, in the loop or by one thread.
 
-While a thread serves requests of a route, further requests of this route wait until the thread has finished,
-or for 50 ms. Then the next batch begins with up to 32 of them. A route has at most four batches at once. So
-the busier a worker is, the fewer hand-overs, round trips and commits a request takes. A request that arrives
-alone is served at once.
+The loop serves a batch when one of its database connections is free (see ``loop_connections``). Requests that
+arrive while none is free wait for one, or for 50 ms: then a thread serves them. So the busier a worker is,
+the fewer round trips and commits a request takes.
+
+A thread also serves the requests that need more than the loop can do without waiting, and all batches of a
+worker whose loop has no connections, one after another: a batch begins when the last one has ended or has
+taken 50 ms.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from identity.http.answers import Answer
 
+if TYPE_CHECKING:
+    from config.server.loop_connections import LoopConnections
+    from database.postgresql.loop_connection import LoopConnection
+    from database.together import Execute
+
 _MOST_REQUESTS: Final = 32  # in a batch
-_MOST_BATCHES: Final = 4  # of a route at once
-_WAIT_SECONDS: Final = 0.05  # for which requests wait for a running batch
+_MOST_IN_LOOP: Final = 16  # in a batch that the loop serves: it does nothing else while it signs
+_MOST_BATCHES: Final = 4  # of a route in threads at once
+_WAIT_SECONDS: Final = 0.05  # for which requests wait for a connection or for a running batch
 
 Request = tuple[Any, Any]  # what ``config.server.surfaces.serve_together`` gets
-Serve = Callable[[Sequence[Request]], list[Answer | None]]
+Entry = tuple[Request, "asyncio.Future[Answer | None]"]
+
+
+class Deferred(Enum):
+    """What a request gets in the place of an answer if the loop cannot serve it without waiting."""
+
+    TO_THREAD = "to thread"
+
+
+class Surfaces(Protocol):
+    """The functions of ``config.server.surfaces`` that serve a batch."""
+
+    def serve_together(self, requests: Sequence[Request]) -> list[Answer | None]:
+        """Serve a batch in a thread."""
+
+    def begin_together(
+        self,
+        requests: Sequence[Request],
+        execute: "Execute",
+        finish: Callable[[Sequence[Answer | Deferred | None]], None],
+    ) -> None:
+        """Begin to serve a batch in the loop."""
 
 
 class Batches:
@@ -28,17 +59,20 @@ class Batches:
         self,
         loop: asyncio.AbstractEventLoop,
         submit: Callable[..., Any],
-        serve_together: Serve,
+        surfaces: Surfaces,
+        connections: "LoopConnections",
         note_end: Callable[[], None],
     ) -> None:
         self._loop: Final = loop
         self._submit: Final = submit
-        self._serve_together: Final = serve_together
+        self._surfaces: Final = surfaces
+        self._connections: Final = connections
         self._note_end: Final = note_end
-        self._waiting: Final[deque[tuple[Request, asyncio.Future[Answer | None]]]] = deque()
-        self._running = 0
+        self._waiting: Final[deque[tuple[Entry, float]]] = deque()  # with the time of its arrival
+        self._in_threads = 0  # batches
         self._is_starting = False
         self._timer: asyncio.TimerHandle | None = None
+        connections.call_when_free(self._start_soon)
 
     def add(self, request: Request) -> "asyncio.Future[Answer | None]":
         """Return the future answer to a request, or a future None if the request must be served by itself.
@@ -47,55 +81,106 @@ class Batches:
         because its client has left.
         """
         answer: asyncio.Future[Answer | None] = self._loop.create_future()
-        self._waiting.append((request, answer))
-        if self._is_starting:
-            return answer
-        if not self._running:
-            self._is_starting = True
-            self._loop.call_soon(self._start)  # with those that arrive at the same moment
-        elif self._timer is None:
-            self._timer = self._loop.call_later(_WAIT_SECONDS, self._end_waiting)
+        self._waiting.append(((request, answer), self._loop.time()))
+        self._start_soon(now=not self._in_threads and not self._connections.are_open())
         return answer
 
-    def _end_waiting(self) -> None:
-        self._timer = None
-        if self._waiting and self._running < _MOST_BATCHES:
-            self._start()
+    def _start_soon(self, *, now: bool = False) -> None:
+        """Start a batch with all requests that arrive at the same moment, if any wait.
 
-    def _start(self) -> None:
-        """Start a batch with the requests that have waited longest."""
+        Without ``now`` and without a free connection, they wait for one, or 50 ms.
+        """
+        if self._is_starting or not self._waiting:
+            return
+        if self._connections.is_free() or (now and self._in_threads < _MOST_BATCHES):
+            self._is_starting = True
+            self._loop.call_soon(self._start, now)
+        elif self._timer is None:
+            left = self._waiting[0][1] + _WAIT_SECONDS - self._loop.time()
+            self._timer = self._loop.call_later(left if left > 0 else _WAIT_SECONDS, self._end_waiting)
+
+    def _start(self, now: bool) -> None:  # noqa: FBT001 - the loop passes it
+        """Start a batch in the loop, if a connection is still free, or in a thread."""
         self._is_starting = False
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        batch: list[tuple[Request, asyncio.Future[Answer | None]]] = []
-        while self._waiting and len(batch) < _MOST_REQUESTS:
-            request, answer = self._waiting.popleft()
-            if answer.done():  # its client has left
+        connection = self._connections.take()
+        if connection is not None:
+            self._start_in_loop(connection)
+        elif now or not self._connections.are_open():
+            self._start_waiting_in_thread()
+        self._start_soon()
+
+    def _end_waiting(self) -> None:
+        """Start a batch in a thread, if its first request has waited for long enough."""
+        self._timer = None
+        if self._waiting and self._loop.time() - self._waiting[0][1] >= _WAIT_SECONDS:
+            self._start_waiting_in_thread()
+        self._start_soon()
+
+    def _start_waiting_in_thread(self) -> None:
+        if self._in_threads < _MOST_BATCHES:
+            self._start_in_thread(self._take(_MOST_REQUESTS))
+
+    def _take(self, most: int) -> list[Entry]:
+        """Take the requests that have waited longest."""
+        batch: list[Entry] = []
+        while self._waiting and len(batch) < most:
+            entry, _ = self._waiting.popleft()
+            if entry[1].done():  # its client has left
                 self._note_end()
             else:
-                batch.append((request, answer))
-        if batch:
-            self._running += 1
-            self._submit(self._serve, batch)
-        if self._waiting:
-            self._timer = self._loop.call_later(_WAIT_SECONDS, self._end_waiting)
+                batch.append(entry)
+        return batch
 
-    def _serve(self, batch: Sequence[tuple[Request, "asyncio.Future[Answer | None]"]]) -> None:
+    def _start_in_loop(self, connection: "LoopConnection") -> None:
+        batch = self._take(_MOST_IN_LOOP)
+        if not batch:
+            self._connections.give_back(connection)
+            return
+
+        def finish(answers: Sequence[Answer | Deferred | None]) -> None:
+            outside = self._connections.outside
+            self._loop.call_soon(self._finish_in_loop, connection, batch, answers, context=outside)
+
+        requests = [request for request, _ in batch]
+        self._connections.context.run(self._surfaces.begin_together, requests, connection.execute, finish)
+
+    def _finish_in_loop(
+        self,
+        connection: "LoopConnection",
+        batch: Sequence[Entry],
+        answers: Sequence[Answer | Deferred | None],
+    ) -> None:
+        self._connections.give_back(connection)
+        deferred = []
+        for entry, answer in zip(batch, answers, strict=True):
+            if isinstance(answer, Deferred):
+                deferred.append(entry)
+            else:
+                self._answer(entry, answer)
+        self._start_in_thread(deferred)
+        self._start_soon(now=not self._connections.are_open())
+
+    def _start_in_thread(self, batch: Sequence[Entry]) -> None:
+        if batch:
+            self._in_threads += 1
+            self._submit(self._serve, batch)
+
+    def _serve(self, batch: Sequence[Entry]) -> None:
         """Serve a batch, in a thread."""
         try:
-            answers = self._serve_together([request for request, _ in batch])
+            answers = self._surfaces.serve_together([request for request, _ in batch])
         except BaseException:  # noqa: BLE001 - each request is then served by itself
             answers = [None] * len(batch)
-        self._loop.call_soon_threadsafe(self._end, batch, answers)
+        self._loop.call_soon_threadsafe(self._end_in_thread, batch, answers)
 
-    def _end(
-        self, batch: Sequence[tuple[Request, "asyncio.Future[Answer | None]"]], answers: list[Answer | None]
-    ) -> None:
-        self._running -= 1
-        for (_, future), answer in zip(batch, answers, strict=True):
-            self._note_end()
-            if not future.done():
-                future.set_result(answer)
-        if self._waiting and self._running < _MOST_BATCHES:
-            self._start()
+    def _end_in_thread(self, batch: Sequence[Entry], answers: Sequence[Answer | None]) -> None:
+        self._in_threads -= 1
+        for entry, answer in zip(batch, answers, strict=True):
+            self._answer(entry, answer)
+        self._start_soon(now=True)
+
+    def _answer(self, entry: Entry, answer: Answer | None) -> None:
+        self._note_end()
+        _, future = entry
+        if not future.done():
+            future.set_result(answer)

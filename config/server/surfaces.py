@@ -16,6 +16,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from config import headers
+from config.server.batches import Deferred
 from config.server.checked_database import checked_database
 from config.server.wsgi_requests import FAILURE, Failure, is_arriving
 from database import ids, together
@@ -30,6 +31,8 @@ from oidc.provider.token import endpoint
 TRIED: Final = "gatehouse.tried"  # the key of a request whose surface was tried already
 
 Environ = dict[str, Any]
+
+Finish = Callable[[Sequence[Answer | Deferred | None]], None]
 # Called with the request and its id, in the tenant of the request. None means that Django must serve it.
 Surface = Callable[[Environ, str], Work[Answer | None]]
 
@@ -100,6 +103,30 @@ def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | N
     with checked_database():
         tasks = together.do_together([_serve(environ, found) for environ, found in requests])
     return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]
+
+
+def begin_together(
+    requests: Sequence[tuple[Environ, Found]], execute: together.Execute, finish: Finish
+) -> None:
+    """Serve requests as ``serve_together`` does, in an event loop and without waiting.
+
+    ``finish`` gets the answers, or ``Deferred.TO_THREAD`` for a request whose surface has to wait.
+    """
+
+    def finish_tasks(tasks: Sequence[Task[Answer | None]]) -> None:
+        pairs = zip(requests, tasks, strict=True)
+        finish([_get_answer_in_loop(environ, task) for (environ, _), task in pairs])
+
+    for environ, _ in requests:
+        environ[TRIED] = True
+    together.begin_together([_serve(environ, found) for environ, found in requests], execute, finish_tasks)
+
+
+def _get_answer_in_loop(environ: Environ, task: Task[Answer | None]) -> Answer | Deferred | None:
+    if task.needs_thread:
+        del environ[TRIED]
+        return Deferred.TO_THREAD
+    return _get_answer(environ, task)
 
 
 def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:

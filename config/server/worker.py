@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gunicorn.workers.gasgi import ASGIWorker
 
-from config.server.batches import Batches, Serve
+from config.server.batches import Batches, Surfaces
 from config.server.connection import Connection
 from config.server.shared_reads import Finish, Key, SharedReads
 from config.server.wsgi_requests import Send
@@ -20,6 +20,7 @@ from identity.http.answers import Answer
 
 if TYPE_CHECKING:
     from config.server.known_heads import KnownHeads
+    from config.server.loop_connections import LoopConnections
 
 _RETRY_SECONDS: Final = 1.0  # to wait before accepting again, if there was no free file descriptor
 _HEARTBEAT_SECONDS: Final = 1.0
@@ -46,10 +47,11 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._stopping: Final = asyncio.Event()
         # ``_serve`` sets these, because the apps and the loop do not exist yet.
         self._admit: Callable[[dict[str, Any]], Whole | AbstractContextManager[None] | None]
-        self._serve_together: Serve
+        self._surfaces: Surfaces
         self.heads: KnownHeads
         self._new_connection: Callable[[], Connection]
         self._pool: ThreadPoolExecutor
+        self._database: LoopConnections
         self._documents: SharedReads[Answer]
 
     @classmethod
@@ -62,16 +64,19 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         from config.server import documents, early_refusals, surfaces  # noqa: PLC0415
         from config.server.document_connection import DocumentConnection  # noqa: PLC0415
         from config.server.known_heads import KnownHeads  # noqa: PLC0415
+        from config.server.loop_connections import LoopConnections  # noqa: PLC0415
 
         self._admit = early_refusals.admit
-        self._serve_together = surfaces.serve_together
+        self._surfaces = surfaces
         self.heads = KnownHeads()
         self._new_connection = partial(DocumentConnection, self)
         self._pool = ThreadPoolExecutor(self.cfg.threads)
+        self._database = LoopConnections(self.loop, self._pool.submit)
         self._documents = SharedReads(self.loop, self._pool, documents.read, self._forget_requests)
         self._accept(enabled=True)
         while self.alive and self.ppid == os.getppid():
             self.notify()
+            self._database.check()
             await self._wait(_HEARTBEAT_SECONDS)
         self.alive = False
         await self._shutdown()
@@ -101,7 +106,9 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             if self.loop.time() > deadline:
                 break
             self.notify()
+            self._database.check()
             await asyncio.sleep(0.05)
+        self._database.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _accept(self, *, enabled: bool) -> None:
@@ -166,7 +173,11 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         batches = self._batches.get(found.route)
         if batches is None:
             batches = self._batches[found.route] = Batches(
-                self.loop, self._pool.submit, self._serve_together, partial(self._forget_requests, 1)
+                self.loop,
+                self._pool.submit,
+                self._surfaces,
+                self._database,
+                partial(self._forget_requests, 1),
             )
         self._note_request()
         return batches.add((environ, found))

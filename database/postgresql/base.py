@@ -67,7 +67,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return None
         with self.wrap_database_errors:
             executed = pipeline.execute(cursor, calls)
-        return executed and [self._wrap(each) if isinstance(each, Exception) else each for each in executed]
+        return executed and self.wrap_errors(executed)
+
+    def wrap_errors(self, outcomes: Sequence[Outcome | Exception]) -> list[Outcome | Exception]:
+        """Return the outcomes, with Django's errors in the place of those of psycopg."""
+        return [self._wrap(each) if isinstance(each, Exception) else each for each in outcomes]
 
     def _wrap(self, error: Exception) -> Exception:
         """Return Django's error for one of psycopg, or the error itself if it is another one."""

@@ -44,22 +44,30 @@ def execute(cursor: PreparedCursor, calls: Sequence[Call]) -> list[Outcome | Exc
     with connection.lock, closing(_Pipeline(pgconn)) as pipeline:
         pipeline.send(found)
         results = pipeline.receive()
-    if failed := next((result for result in results if _has_failed(result)), None):
-        return _get_errors(calls, results.index(failed), errors.error_from_result(failed))
-    return [_read(cursor, result) for result in results]
+    failed = find_failed(results)
+    if failed is not None:
+        return get_errors(calls, failed, errors.error_from_result(results[failed]))
+    return [read(cursor, result) for result in results]
 
 
-def _has_failed(result: PGresult) -> bool:
-    return result.status not in SUCCEEDED and result.status != _ABORTED
+def find_failed(results: Sequence[PGresult]) -> int | None:
+    """Return the index of the first result that is an error, or None if there is none."""
+    failed = (
+        index
+        for index, result in enumerate(results)
+        if result.status not in SUCCEEDED and result.status != _ABORTED
+    )
+    return next(failed, None)
 
 
-def _get_errors(calls: Sequence[Call], failed: int, error: errors.Error) -> list[Outcome | Exception]:
+def get_errors(calls: Sequence[Call], failed: int, error: errors.Error) -> list[Outcome | Exception]:
     """Return the error of each call. ``failed`` is the index of the failed call, or that of the commit."""
     waited = {call.sql for call in calls[failed : failed + 1]} if isinstance(error, _WAITED) else set()
     return [error if call.sql in waited else Undone() for call in calls]
 
 
-def _read(cursor: PreparedCursor, result: PGresult) -> Outcome | Exception:
+def read(cursor: PreparedCursor, result: PGresult) -> Outcome | Exception:
+    """Return the outcome of a call, or the error if its rows cannot be read."""
     if result.status != ExecStatus.TUPLES_OK:
         return Outcome([], result.command_tuples or 0)
     try:

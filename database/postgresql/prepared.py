@@ -32,6 +32,17 @@ class Named(NamedTuple):
     formats: Any
 
 
+class Dumped(NamedTuple):
+    """A statement and its parameters as libpq needs them. ``key`` is the query and its types.
+
+    psycopg gives each key a name.
+    """
+
+    key: tuple[bytes, tuple[int, ...]]
+    values: Any
+    formats: Any
+
+
 @lru_cache(maxsize=1024)
 def _read(sql: str, parameters: int) -> tuple[bytes, list[PyFormat]]:
     """Return a statement as psycopg sends it, and the formats of its parameters."""
@@ -127,15 +138,19 @@ class PreparedCursor:
 
     def find_name(self, sql: str, params: Sequence[Any]) -> Named | None:
         """Return the name and parameters with which to execute a statement, or None if it has no name yet."""
+        dumped = self.dump(sql, params)
+        name = self._names.get(dumped.key)
+        if name is None:
+            return None
+        self._names.move_to_end(dumped.key)  # psycopg deallocates the least recently used name first
+        return Named(name, dumped.values, dumped.formats)
+
+    def dump(self, sql: str, params: Sequence[Any]) -> Dumped:
+        """Return a statement and its parameters as libpq needs them."""
         transformer = self._transformer
         query, formats = _read(sql, len(params))
         values = transformer.dump_sequence(params, formats)
-        key = (query, transformer.types or ())
-        name = self._names.get(key)
-        if name is None:
-            return None
-        self._names.move_to_end(key)  # psycopg deallocates the least recently used name first
-        return Named(name, values, transformer.formats)
+        return Dumped((query, transformer.types or ()), values, transformer.formats)
 
     def _run(self, pgconn: PGconn, named: Named) -> PGresult:
         """Execute a prepared statement and wait for its result, which may be an error.

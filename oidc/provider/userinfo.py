@@ -1,6 +1,7 @@
 """The claims of userinfo (OpenID Connect Core 5.3)."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from database import ids
 from oidc.provider import claims, custom_claims, released_claims, scopes, tokens
@@ -8,6 +9,17 @@ from oidc.provider.bearer import Principal
 from oidc.provider.claim_facts import ClaimFacts
 from oidc.provider.errors import InsufficientScope
 from oidc.provider.grant_context import get_consented
+
+_OF_AFFILIATIONS: Final = {scopes.ROLES, scopes.GROUPS, scopes.ORGANIZATIONS, scopes.ORGANIZATION_ROLES}
+
+
+def needs_affiliations(token_claims: Mapping[str, Any]) -> bool:
+    """Return whether an access token releases claims about roles or organizations, which take a query.
+
+    Custom claims may need one, too.
+    """
+    names = claims.get_names(token_claims["scope"].split()) | tokens.get_requested_claims(token_claims)
+    return "organization_id" in token_claims or not names.isdisjoint(_OF_AFFILIATIONS)
 
 
 def build(principal: Principal) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import orjson
 
 from audit import context
 from audit.client_address import get_address
+from database import together
 from database.together import Work
 from identity.http.answers import Answer
 from oidc.keys.models import SigningKey
@@ -65,7 +66,10 @@ def build_answer(token: str) -> Work[Answer]:
 
 
 def _build_answer(token: str) -> Work[Answer]:
-    principal = yield from bearer.find_principal(token)
+    parsed = bearer.read(token)
+    if userinfo.needs_affiliations(parsed.claims):
+        together.require_thread()
+    principal = yield from bearer.find_principal_of(parsed)
     claims = userinfo.build(principal)
     if not principal.userinfo_alg:
         return Answer(orjson.dumps(claims), _JSON)

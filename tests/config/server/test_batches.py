@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar, copy_context
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from config.server import batches as module
-from config.server.batches import Batches
+from config.server.batches import Batches, Deferred
 from identity.http.answers import Answer
 
 
@@ -15,7 +17,15 @@ class Threads:
     """Threads that begin a batch at once, and end it when the test says so."""
 
     def __init__(self) -> None:
-        self.batches = Batches(asyncio.get_running_loop(), self._submit, self._serve, self._note_end)
+        surfaces = SimpleNamespace(serve_together=self._serve)
+        connections: Any = SimpleNamespace(
+            is_free=lambda: False,
+            are_open=lambda: False,
+            take=lambda: None,
+            call_when_free=lambda _: None,
+        )
+        loop = asyncio.get_running_loop()
+        self.batches = Batches(loop, self._submit, surfaces, connections, self._note_end)
         self.begun: list[list[Any]] = []
         self.ended = 0
         self.failure: BaseException | None = None
@@ -187,3 +197,186 @@ def test_a_failure_ends_a_batch(failure):
         assert numbers(second) == [3]
 
     run()
+
+
+class LoopServing:
+    """Batches that are served in the loop, on connections of which some are free."""
+
+    def __init__(self, free: int) -> None:
+        self.threads = Threads()
+        self._number = self._free = free
+        self._callbacks: list[Callable[[], None]] = []
+        connections: Any = self
+        self.threads.batches = Batches(
+            asyncio.get_running_loop(),
+            self.threads._submit,
+            SimpleNamespace(serve_together=self.threads._serve, begin_together=self._begin),
+            connections,
+            self.threads._note_end,
+        )
+        self.context = self.outside = copy_context()
+        self.begun: list[list[int]] = []
+        self._finishes: list[Callable[[Sequence[Any]], None]] = []
+
+    def are_open(self) -> bool:
+        return self._number > 0
+
+    def is_free(self) -> bool:
+        return self._free > 0
+
+    def call_when_free(self, callback: Callable[[], None]) -> None:
+        self._callbacks.append(callback)
+
+    def take(self) -> Any:
+        if not self._free:
+            return None
+        self._free -= 1
+        return SimpleNamespace(execute=None)
+
+    def give_back(self, connection: object) -> None:
+        self._free += 1
+        for callback in self._callbacks:
+            callback()
+
+    def _begin(self, requests: Sequence[Any], execute: None, finish: Callable[[Sequence[Any]], None]) -> None:
+        self.begun.append([number for number, _ in requests])
+        self._finishes.append(finish)
+
+    async def end(self, place: int = 0, deferred: Sequence[int] = ()) -> None:
+        """End a batch, in which some requests have to be served in a thread."""
+        batch = self.begun.pop(place)
+        answers = [
+            Deferred.TO_THREAD if number in deferred else Answer(str(number).encode(), {}) for number in batch
+        ]
+        self._finishes.pop(place)(answers)
+        for _ in range(2):
+            await asyncio.sleep(0)
+
+
+def with_connections(free: int) -> Callable[[Callable[..., Awaitable[None]]], Callable[[], None]]:
+    def decorate(test: Callable[..., Awaitable[None]]) -> Callable[[], None]:
+        def run() -> None:
+            async def main() -> None:
+                serving = LoopServing(free)
+                await test(serving, serving.threads)
+
+            asyncio.run(main())
+
+        run.__name__ = test.__name__
+        return run
+
+    return decorate
+
+
+@with_connections(2)
+async def test_the_loop_serves_as_many_batches_as_it_has_connections(loop, threads):
+    futures = await threads.add(1, 2, 3, 4)
+    assert (loop.begun, threads.begun) == ([[1], [2]], [])
+
+    await loop.end()
+
+    assert loop.begun == [[2], [3, 4]]
+    await loop.end()
+    await loop.end()
+    assert (numbers(futures), threads.ended, threads.begun) == ([1, 2, 3, 4], 4, [])
+
+
+@with_connections(1)
+async def test_a_batch_in_the_loop_has_a_limit(loop, threads):
+    count = 2 + module._MOST_IN_LOOP
+    futures = await threads.add(*range(count))
+
+    sizes = []
+    for _ in range(3):
+        sizes.append(len(loop.begun[-1]))
+        await loop.end()
+
+    assert sizes == [1, module._MOST_IN_LOOP, 1]
+    assert numbers(futures) == list(range(count))
+
+
+@with_connections(1)
+async def test_what_the_loop_cannot_do_without_waiting_a_thread_does(loop, threads):
+    futures = [threads.batches.add((number, None)) for number in range(4)]
+    await asyncio.sleep(0)
+
+    await loop.end(deferred=(1, 3))
+
+    assert threads.begun == [[1, 3]]
+    assert [future.done() for future in futures] == [True, False, True, False]
+    await threads.end()
+    assert (numbers(futures), threads.ended) == ([0, 1, 2, 3], 4)
+
+
+@with_connections(1)
+async def test_a_batch_that_takes_long_in_the_loop_is_waited_for_only_for_a_while(loop, threads):
+    await threads.add(1, 2)
+    await asyncio.sleep(module._WAIT_SECONDS * 2)
+
+    assert (loop.begun, threads.begun) == ([[1]], [[2]])
+
+
+@with_connections(0)
+async def test_without_a_connection_a_thread_serves_at_once(loop, threads):
+    await threads.add(1)
+
+    assert (loop.begun, threads.begun) == ([], [[1]])
+
+
+@with_connections(1)
+async def test_a_client_that_left_takes_no_connection(loop, threads):
+    futures = [threads.batches.add((1, None))]
+    futures[0].cancel()
+    await asyncio.sleep(0)
+
+    assert (loop.begun, loop.is_free(), threads.ended) == ([], True, 1)
+
+
+@with_connections(1)
+async def test_a_connection_that_others_use_is_waited_for(loop, threads):
+    loop.take()
+    futures = await threads.add(1)
+    assert (loop.begun, threads.begun) == ([], [])
+
+    loop.give_back(None)
+    await asyncio.sleep(0)
+
+    assert loop.begun == [[1]]
+    await loop.end()
+    assert numbers(futures) == [1]
+
+
+@with_connections(1)
+async def test_a_connection_that_others_use_is_waited_for_only_for_a_while(loop, threads):
+    loop.take()
+    await threads.add(1)
+    await asyncio.sleep(module._WAIT_SECONDS * 2)
+
+    assert (loop.begun, threads.begun) == ([], [[1]])
+
+
+@with_connections(2)
+async def test_busy_threads_do_not_keep_the_loop_from_serving(loop, threads):
+    for number in range(2 * module._MOST_BATCHES):
+        await threads.add(number)
+        await loop.end(deferred=[number])
+    assert threads.begun == [[number] for number in range(2 * module._MOST_BATCHES)]
+
+    futures = await threads.add(99)
+    await loop.end()
+
+    assert numbers(futures) == [99]
+
+
+@with_connections(1)
+async def test_what_the_loop_serves_is_finished_outside_of_its_context(loop, threads):
+    serving = ContextVar("serving", default=False)
+    loop.context = copy_context()
+    loop.context.run(serving.set, True)
+    found = []
+    threads.batches._note_end = lambda: found.append(serving.get())
+    await threads.add(1)
+
+    await loop.end()
+
+    assert found == [False]
