@@ -15,8 +15,9 @@ DEBUG = False
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, least=1, most=65535)
 DEMO_PORT = env.integer("DEMO_PORT", min(PORT + 1, 65535), least=1, most=65535)
-# Without DATABASE_POOL, each thread has a connection. The defaults stay below PostgreSQL's limit of 100.
-WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 5), least=1, most=256)
+# Without DATABASE_POOL, each thread has a connection, and each worker four more. The defaults stay below
+# PostgreSQL's limit of 100.
+WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 4), least=1, most=256)
 THREADS = env.integer("THREADS", 16, least=4, most=256)
 BASE_URL = env.base_url(
     "BASE_URL", f"http://localhost:{PORT}" if DEVELOPMENT else "", development=DEVELOPMENT

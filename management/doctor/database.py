@@ -15,7 +15,8 @@ from management.observability import health
 _MAX_CLOCK_DIFFERENCE: Final = 5  # seconds
 _MAX_FOR_CODES: Final = 20  # seconds; a code lives for 30, and may be one step off
 _CODES: Final = ", and correct codes of authenticators are refused from about 30 seconds on"
-_MESSAGE_THREADS: Final = 2  # of each worker, in addition to those that serve requests
+# Connections of a worker besides those of its threads: two of its loop, one for messages, one to announce it.
+_OTHERS: Final = 4
 
 _RIGHTS: Final = """
 SELECT rolname, rolsuper,
@@ -64,7 +65,7 @@ def _sqlite() -> Iterator[CheckMessage]:
 
 def _postgresql() -> Iterator[CheckMessage]:
     allowed = _setting("max_connections") - _setting("superuser_reserved_connections")
-    needed = settings.WEB_CONCURRENCY * (settings.DATABASE_POOL or settings.THREADS + _MESSAGE_THREADS)
+    needed = settings.WEB_CONCURRENCY * (settings.DATABASE_POOL or settings.THREADS + _OTHERS)
     if needed > allowed:
         yield Warning(
             f"this node may open {needed} connections, but PostgreSQL allows {allowed} for all its clients",
