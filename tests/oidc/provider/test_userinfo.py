@@ -17,15 +17,19 @@ def read(monkeypatch):
     """The tokens that were read. Each is a good one."""
     tokens: list[str] = []
 
-    def find_principal(token):
-        yield from ()
+    def read(token):
         tokens.append(token)
-        return SimpleNamespace(userinfo_alg="ES256" if token == "signed" else "", claims={"client_id": "x"})
+        return SimpleNamespace(claims={"client_id": "x", "scope": "openid"})
+
+    def find_principal_of(parsed):
+        yield from ()
+        return SimpleNamespace(userinfo_alg="ES256" if tokens[-1] == "signed" else "", claims=parsed.claims)
 
     def sign(body, *, client_id, algorithm):
         return f"{body['sub']} {client_id} {algorithm}"
 
-    monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.find_principal", find_principal)
+    monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.read", read)
+    monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.find_principal_of", find_principal_of)
     monkeypatch.setattr("oidc.provider.userinfo_surface.userinfo.build", lambda _: {"sub": "somebody"})
     monkeypatch.setattr("oidc.provider.userinfo_surface.tokens.build_userinfo_token", sign)
     return tokens
