@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -77,10 +78,11 @@ def count_repeated(columns: Mapping[str, Any]) -> None:
 
 
 def record_all(event: Event, all_facts: Iterable[Mapping[str, Any]]) -> None:
-    """Write an entry for each mapping of facts, thousands in one statement."""
-    entries = [new_entry(event, **facts) for facts in all_facts]
-    Entry.objects.bulk_create(entries, batch_size=_MAX_ROWS)
-    ENTRIES.labels(event.value, "success").inc(len(entries))
+    """Write an entry for each mapping of facts, thousands in one statement and in memory at once."""
+    remaining = iter(all_facts)
+    while entries := [new_entry(event, **facts) for facts in islice(remaining, _MAX_ROWS)]:
+        Entry.objects.bulk_create(entries)
+        ENTRIES.labels(event.value, "success").inc(len(entries))
 
 
 def new_entry(

@@ -43,7 +43,7 @@ Work = Generator[Call, Outcome, R]
 
 
 Outcomes = Sequence[Outcome | Exception]  # of calls, or the error of a call
-# Begins to execute calls, and calls the function with their outcomes later.
+# Begins to execute calls. Calls the function with their outcomes later, or at once if they cannot be sent.
 Execute = Callable[[Sequence[Call], Callable[[Outcomes], None]], None]
 
 
@@ -52,10 +52,10 @@ class Undone(Exception):
 
 
 def require_thread() -> None:
-    """Do nothing in a thread that may wait.
+    """Raise an error in an event loop, so that a thread does the work instead.
 
     Work that needs more than its calls, such as other statements, calls this before its first call.
-    Otherwise, Django raises the same error at its first other statement.
+    Otherwise, its first other statement or request to Redis raises the same error.
 
     Raises:
         SynchronousOnlyOperation: the work is done in an event loop.
@@ -142,8 +142,9 @@ class Task(Generic[R]):
 def do_together(works: Sequence[Work[R]]) -> list[Task[R]]:
     """Do several pieces of work: the first calls of all of them, then the second ones, and so on.
 
-    What one piece of work raises does not concern the others. If a call fails, none of the calls that were
-    executed together has changed anything, and ``Undone`` is raised in the work of each.
+    What one piece of work raises does not concern the others. If calls were executed in one transaction and
+    one of them fails, none has changed anything. Then each work gets ``Undone``, or the error itself if a
+    statement waited too long or the connection broke.
     """
     tasks = [Task(work) for work in works]
     waiting = [task for task in tasks if task.advance(None)]

@@ -4,9 +4,9 @@ The loop serves a batch when one of its database connections is free (see ``loop
 arrive while none is free wait for one, or for 50 ms: then a thread serves them. So the busier a worker is,
 the fewer round trips and commits a request takes.
 
-A thread also serves the requests that need more than the loop can do without waiting, and all batches of a
-worker whose loop has no connections, one after another: a batch begins when the last one has ended or has
-taken 50 ms.
+A thread also serves the requests for which the loop would have to wait. If the loop has no connections,
+threads serve all batches: a batch then begins when another one has ended, or when its first request has
+waited for 50 ms.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from database.postgresql.loop_connection import LoopConnection
     from database.together import Execute
 
-_MOST_REQUESTS: Final = 32  # in a batch
-_MOST_IN_LOOP: Final = 16  # in a batch that the loop serves: it does nothing else while it signs
+_MOST_IN_THREAD: Final = 32  # requests in a batch that a thread serves
+_MOST_IN_LOOP: Final = 16  # in one that the loop serves, which does nothing else while it signs
 _MOST_BATCHES: Final = 4  # of a route in threads at once
 _WAIT_SECONDS: Final = 0.05  # for which requests wait for a connection or for a running batch
 
@@ -69,6 +69,7 @@ class Batches:
         self._connections: Final = connections
         self._note_end: Final = note_end
         self._waiting: Final[deque[tuple[Entry, float]]] = deque()  # with the time of its arrival
+        self._deferred: Final[deque[Entry]] = deque()  # that the loop has passed on to a thread
         self._in_threads = 0  # batches
         self._is_starting = False
         self._timer: asyncio.TimerHandle | None = None
@@ -82,17 +83,17 @@ class Batches:
         """
         answer: asyncio.Future[Answer | None] = self._loop.create_future()
         self._waiting.append(((request, answer), self._loop.time()))
-        self._start_soon(now=not self._in_threads and not self._connections.are_open())
+        self._start_soon(now=not self._in_threads and not self._connections.has_any())
         return answer
 
     def _start_soon(self, *, now: bool = False) -> None:
-        """Start a batch with all requests that arrive at the same moment, if any wait.
+        """Start a batch in the next turn of the loop, so that it has all requests that arrive in this one.
 
-        Without ``now`` and without a free connection, they wait for one, or 50 ms.
+        Without a free connection, ``now`` starts it in a thread. Otherwise its requests wait for up to 50 ms.
         """
         if self._is_starting or not self._waiting:
             return
-        if self._connections.is_free() or (now and self._in_threads < _MOST_BATCHES):
+        if self._connections.has_free() or (now and self._in_threads < _MOST_BATCHES):
             self._is_starting = True
             self._loop.call_soon(self._start, now)
         elif self._timer is None:
@@ -105,7 +106,7 @@ class Batches:
         connection = self._connections.take()
         if connection is not None:
             self._start_in_loop(connection)
-        elif now or not self._connections.are_open():
+        elif now or not self._connections.has_any():
             self._start_waiting_in_thread()
         self._start_soon()
 
@@ -118,7 +119,12 @@ class Batches:
 
     def _start_waiting_in_thread(self) -> None:
         if self._in_threads < _MOST_BATCHES:
-            self._start_in_thread(self._take(_MOST_REQUESTS))
+            self._start_in_thread(self._take(_MOST_IN_THREAD))
+
+    def _start_deferred_in_thread(self) -> None:
+        if self._deferred and self._in_threads < _MOST_BATCHES:
+            most = min(len(self._deferred), _MOST_IN_THREAD)
+            self._start_in_thread([self._deferred.popleft() for _ in range(most)])
 
     def _take(self, most: int) -> list[Entry]:
         """Take the requests that have waited longest."""
@@ -151,14 +157,13 @@ class Batches:
         answers: Sequence[Answer | Deferred | None],
     ) -> None:
         self._connections.give_back(connection)
-        deferred = []
         for entry, answer in zip(batch, answers, strict=True):
             if isinstance(answer, Deferred):
-                deferred.append(entry)
+                self._deferred.append(entry)
             else:
                 self._answer(entry, answer)
-        self._start_in_thread(deferred)
-        self._start_soon(now=not self._connections.are_open())
+        self._start_deferred_in_thread()
+        self._start_soon(now=not self._connections.has_any())
 
     def _start_in_thread(self, batch: Sequence[Entry]) -> None:
         if batch:
@@ -171,12 +176,13 @@ class Batches:
             answers = self._surfaces.serve_together([request for request, _ in batch])
         except BaseException:  # noqa: BLE001 - each request is then served by itself
             answers = [None] * len(batch)
-        self._loop.call_soon_threadsafe(self._end_in_thread, batch, answers)
+        self._loop.call_soon_threadsafe(self._finish_in_thread, batch, answers)
 
-    def _end_in_thread(self, batch: Sequence[Entry], answers: Sequence[Answer | None]) -> None:
+    def _finish_in_thread(self, batch: Sequence[Entry], answers: Sequence[Answer | None]) -> None:
         self._in_threads -= 1
         for entry, answer in zip(batch, answers, strict=True):
             self._answer(entry, answer)
+        self._start_deferred_in_thread()
         self._start_soon(now=True)
 
     def _answer(self, entry: Entry, answer: Answer | None) -> None:

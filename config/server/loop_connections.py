@@ -49,11 +49,11 @@ class LoopConnections:
         """Have a function called whenever a connection becomes free."""
         self._callbacks.append(callback)
 
-    def are_open(self) -> bool:
+    def has_any(self) -> bool:
         """Return whether there are connections, which may all be busy."""
         return bool(self._all)
 
-    def is_free(self) -> bool:
+    def has_free(self) -> bool:
         """Return whether a connection is free."""
         return bool(self._free)
 
@@ -71,7 +71,7 @@ class LoopConnections:
         return taken
 
     def give_back(self, connection: "LoopConnection") -> None:
-        """Keep a connection that was taken for the next batch, if it can be used again."""
+        """Take a connection back after a batch. Close it if it cannot be used again."""
         if connection.is_usable():
             self._keep(connection)
         else:
@@ -117,7 +117,7 @@ class LoopConnections:
         if not self._is_reported:
             self._is_reported = True
             _logger.warning(
-                "threads serve all requests: the loop cannot connect to the database: %s", failure
+                "the loop could not connect to the database, so threads may serve its requests: %s", failure
             )
 
     def _add(self, connection: "LoopConnection | None") -> None:

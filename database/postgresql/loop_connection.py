@@ -1,6 +1,6 @@
 """A connection for an event loop, which sends calls and reads their outcomes without waiting for them.
 
-The connection stays in libpq's pipeline mode. It prepares a statement when it first executes it.
+The connection stays in libpq's pipeline mode. Each statement is prepared when it is first executed.
 """
 
 import select
@@ -22,7 +22,7 @@ from database.together import Call, Outcome, Undone
 
 Finish = Callable[[list[Outcome | Exception]], None]
 
-_MOST_SECONDS: Final = 30.0  # that a batch may take
+_MOST_SECONDS: Final = 30.0  # that a pipeline may take
 
 
 class CompilingDatabase(DatabaseWrapper):
@@ -82,7 +82,7 @@ class LoopConnection:
         loop.add_reader(self._socket, self._read)
 
     def is_usable(self) -> bool:
-        """Return whether the connection can be used. That to a standby cannot: see ``DatabaseWrapper``."""
+        """Return whether the connection can be used. One to a standby cannot: see ``DatabaseWrapper``."""
         if not self._is_closed and self._poll.poll(0):
             self._read()  # perhaps the end of the session
         return not self._is_closed and self._connection.info.parameter_status("in_hot_standby") != "on"
@@ -90,8 +90,8 @@ class LoopConnection:
     def execute(self, calls: Sequence[Call], finish: Finish) -> None:
         """Begin to execute calls in one transaction. ``finish`` gets the outcome or the error of each.
 
-        They are those of ``DatabaseWrapper.execute_together``. If the connection breaks, each call has the
-        error: it is not known whether the changes were made.
+        The outcomes and errors are those of ``DatabaseWrapper.execute_together``. If the connection breaks,
+        each call has the error: it is not known whether the changes were made.
         """
         self._calls, self._finish, self._results = calls, finish, []
         self._deadline = self._loop.time() + _MOST_SECONDS
@@ -107,7 +107,7 @@ class LoopConnection:
             self._flush()
         except OperationalError as error:
             self._break(error)
-        except Exception:  # noqa: BLE001 - without its end, the server undoes the transaction
+        except Exception:  # noqa: BLE001 - PostgreSQL rolls back what has no sync message
             self.close()
             self._end([Undone() for _ in calls])
 
@@ -139,7 +139,7 @@ class LoopConnection:
         self._pgconn.send_query_prepared(name, dumped.values, param_formats=dumped.formats)
 
     def _flush(self) -> None:
-        """Send what is waiting, as far as the server accepts it. The loop calls this again for the rest."""
+        """Send what is waiting, as far as the socket accepts it. ``_flush_rest`` sends the rest later."""
         if self._pgconn.flush():
             self._loop.add_writer(self._socket, self._flush_rest)
 

@@ -1,6 +1,6 @@
 """Links between a row and its items, such as a role and its scopes, replaced all at once."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final
@@ -141,7 +141,7 @@ def remove(
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """Items by whether the parent has them already, and whether it has others."""
+    """The named items that the parent has already, those that it lacks, and whether it has other items."""
 
     linked: set[UUID]
     new: set[UUID]
@@ -201,17 +201,27 @@ def _record(
     """Record who or what was added and removed. ``items`` are those that the parent has now.
 
     An entry has at most ``_MAX_IDS`` changes, and only one if the items are users. The first entry also has
-    the items, if they are more the first ``_MAX_IDS``.
+    the items, at most the first ``_MAX_IDS`` of them.
     """
+    log.record_all(assignment.event, _describe(assignment, parent_id, items, added, removed, facts))
+
+
+def _describe(  # noqa: PLR0913, PLR0917 - what an entry says
+    assignment: Assignment,
+    parent_id: UUID,
+    items: set[UUID],
+    added: Collection[UUID],
+    removed: Collection[UUID],
+    facts: dict[str, Any],
+) -> Iterator[dict[str, Any]]:
+    """Yield the facts of each entry that ``_record`` writes."""
     changes = [("added", pk) for pk in sorted(added, key=_number)]
     changes += [("removed", pk) for pk in sorted(removed, key=_number)]
     size = 1 if assignment.items_are_users else _MAX_IDS
     everything: dict[str, Any] = {"id": parent_id, "fields": [assignment.ids_field], "count": len(items)}
-    entries: list[dict[str, Any]] = []
+    first = {assignment.ids_field: [str(pk) for pk in sorted(items, key=_number)[:_MAX_IDS]]}
     for start in range(0, len(changes) or 1, size):
         chunk = changes[start : start + size]
         named = {name: [str(pk) for change, pk in chunk if change == name] for name in ("added", "removed")}
         about = {"about": chunk[0][1]} if assignment.items_are_users and chunk else {}
-        entries.append(everything | named | about | facts)
-    entries[0][assignment.ids_field] = [str(pk) for pk in sorted(items, key=_number)[:_MAX_IDS]]
-    log.record_all(assignment.event, entries)
+        yield everything | named | about | facts | (first if start == 0 else {})

@@ -40,6 +40,6 @@ class ClaimFacts:
         """Return the claims ``roles`` and ``groups`` if they are among the names (see ``long_lists``)."""
         if self.user is None:
             return {}
-        return long_lists.leave_out(
+        return long_lists.build_claims(
             {name: getattr(self.affiliations, name) for name in (ROLES, GROUPS) if name in names}
         )

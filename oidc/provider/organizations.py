@@ -34,7 +34,7 @@ def get_claims(user_id: UUID, names: Collection[str]) -> dict[str, Any]:
     """Return the organization claims among ``names``, for a token (see ``long_lists``)."""
     if _NAMES.isdisjoint(names):
         return {}
-    return long_lists.leave_out(_build_claims(memberships.get_organizations(user_id), names))
+    return long_lists.build_claims(_build_claims(memberships.get_organizations(user_id), names))
 
 
 def _build_claims(joined: list[UserOrganization], names: Collection[str]) -> dict[str, list[str]]:

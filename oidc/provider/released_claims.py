@@ -11,8 +11,11 @@ from oidc.provider.grant_context import GrantContext
 # A custom claim never replaces another claim, so the custom claims come first.
 
 
-def read(context: GrantContext) -> None:
-    """Build the claims of both tokens, so that building the tokens needs no query."""
+def prepare(context: GrantContext) -> None:
+    """Build and keep the claims of the access token and, if there is one, of the ID token.
+
+    Building the tokens then needs no query.
+    """
     get_for_access_token(context)
     if context.has_id_token:
         get_for_id_token(context)

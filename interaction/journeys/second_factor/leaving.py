@@ -59,7 +59,9 @@ def cancel(visit: Visit) -> str:
     """
     step = current_step.find(visit)
     if not step.may_cancel or visit.pending is None:
-        raise FactorNotAllowed("this step cannot be cancelled: the application does not demand it")
+        raise FactorNotAllowed(
+            "this step cannot be cancelled: no application or organization waits for it, or it can be skipped"
+        )
     with transaction.atomic():
         if step.stored is not None:
             pending_sign_ins.finish(step.stored)

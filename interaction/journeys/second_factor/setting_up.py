@@ -95,6 +95,6 @@ def _find(visit: Visit, factor: FactorType) -> SecondStep:
     step = current_step.find(visit)
     if factor not in step.need.enrolable:
         raise FactorNotAllowed(
-            "this factor cannot be set up now: it is switched off, the user has one, or must sign in again"
+            "this factor cannot be set up now: it is off, or the user has another or must sign in again"
         )
     return step

@@ -23,6 +23,7 @@ from oidc.provider import (
     client_authentication,
     grant_access,
     grant_consent,
+    released_claims,
     scopes,
     target,
     target_demands,
@@ -110,6 +111,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
     target_demands.check_application(target_demands.get_strength(sign_in), code.application)
     consent = grant_consent.get_consent(request.application, code)
     context = signing_key.reserve(_new_context(request, code, sign_in, consent))
+    released_claims.prepare(context)  # so that no read fails after the code is used up
     family = None
     if context.family_id is not None:
         family = families.new_family(

@@ -122,7 +122,7 @@ def _decide(request: AuthenticatedRequest, family: RefreshFamily) -> tuple[Grant
     grant_access.check(family.user, family.application)
     target_demands.check_application(target_demands.get_strength(family), family.application)
     context = signing_key.reserve(_new_context(request, family))
-    released_claims.read(context)  # so that after the rotation only signatures are missing
+    released_claims.prepare(context)  # so that after the rotation only signatures are missing
     return context, new_entry(request, context, user_id=family.user_id)
 
 

@@ -37,7 +37,8 @@ def end_session(request: HttpRequest) -> HttpResponse:
     form = _read_parameters(request)
     if language := languages.find_supported(form["ui_locales"]):
         translation.activate(language)
-    if same_origin.may_hide_cookies(request):
+    # The form of our own page has a confirmation, which no URL can carry.
+    if same_origin.may_hide_cookies(request) and not form["confirm"]:
         return _redirect_to_get(form)
     return _end_session(request, sign_out.validate(form))
 
@@ -53,7 +54,7 @@ def _redirect_to_get(form: Parameters) -> HttpResponse:
         sent["client_id"] = hint.client_id
     url = _build_url(sent)
     if len(url) >= LONGEST_URL:
-        raise parameters.InvalidParameters(f"The parameters have more than {LONGEST_URL} characters.")
+        raise parameters.InvalidParameters(f"A URL has at most {LONGEST_URL} characters; this one has more.")
     return redirect(url)
 
 

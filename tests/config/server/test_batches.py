@@ -19,8 +19,8 @@ class Threads:
     def __init__(self) -> None:
         surfaces = SimpleNamespace(serve_together=self._serve)
         connections: Any = SimpleNamespace(
-            is_free=lambda: False,
-            are_open=lambda: False,
+            has_free=lambda: False,
+            has_any=lambda: False,
             take=lambda: None,
             call_when_free=lambda _: None,
         )
@@ -112,15 +112,15 @@ async def test_those_that_arrive_meanwhile_are_served_together_next(threads):
 
 @with_threads
 async def test_a_batch_has_a_limit(threads):
-    futures = await threads.add(*range(2 + 2 * module._MOST_REQUESTS))
+    futures = await threads.add(*range(2 + 2 * module._MOST_IN_THREAD))
 
     sizes = []
     for _ in range(4):
         sizes.append(len(threads.begun[-1]))
         await threads.end()
 
-    assert sizes == [1, module._MOST_REQUESTS, module._MOST_REQUESTS, 1]
-    assert numbers(futures) == list(range(2 + 2 * module._MOST_REQUESTS))
+    assert sizes == [1, module._MOST_IN_THREAD, module._MOST_IN_THREAD, 1]
+    assert numbers(futures) == list(range(2 + 2 * module._MOST_IN_THREAD))
 
 
 @with_threads
@@ -149,10 +149,10 @@ async def test_only_some_batches_take_long_at_once(threads):
 
 @with_threads
 async def test_more_than_fit_into_a_batch_are_no_longer_waited_for_either(threads):
-    await threads.add(*range(2 + 2 * module._MOST_REQUESTS))
+    await threads.add(*range(2 + 2 * module._MOST_IN_THREAD))
     await asyncio.sleep(module._WAIT_SECONDS * 6)
 
-    assert [len(batch) for batch in threads.begun] == [1, module._MOST_REQUESTS, module._MOST_REQUESTS, 1]
+    assert [len(batch) for batch in threads.begun] == [1, module._MOST_IN_THREAD, module._MOST_IN_THREAD, 1]
 
 
 @with_threads
@@ -218,10 +218,10 @@ class LoopServing:
         self.begun: list[list[int]] = []
         self._finishes: list[Callable[[Sequence[Any]], None]] = []
 
-    def are_open(self) -> bool:
+    def has_any(self) -> bool:
         return self._number > 0
 
-    def is_free(self) -> bool:
+    def has_free(self) -> bool:
         return self._free > 0
 
     def call_when_free(self, callback: Callable[[], None]) -> None:
@@ -329,7 +329,7 @@ async def test_a_client_that_left_takes_no_connection(loop, threads):
     futures[0].cancel()
     await asyncio.sleep(0)
 
-    assert (loop.begun, loop.is_free(), threads.ended) == ([], True, 1)
+    assert (loop.begun, loop.has_free(), threads.ended) == ([], True, 1)
 
 
 @with_connections(1)
@@ -360,12 +360,16 @@ async def test_busy_threads_do_not_keep_the_loop_from_serving(loop, threads):
     for number in range(2 * module._MOST_BATCHES):
         await threads.add(number)
         await loop.end(deferred=[number])
-    assert threads.begun == [[number] for number in range(2 * module._MOST_BATCHES)]
+    assert threads.begun == [[number] for number in range(module._MOST_BATCHES)]
 
     futures = await threads.add(99)
     await loop.end()
 
     assert numbers(futures) == [99]
+    await threads.end()
+    assert threads.begun[module._MOST_BATCHES :] == [
+        list(range(module._MOST_BATCHES, 2 * module._MOST_BATCHES))
+    ]
 
 
 @with_connections(1)

@@ -80,11 +80,11 @@ async def take_all(connections: LoopConnections) -> list[Any]:
 def test_there_are_none_until_they_are_needed_and_then_two(connecting):
     async def work(connections: LoopConnections) -> None:
         await asyncio.sleep(0)
-        assert (connections.is_free(), connecting.attempts) == (False, 0)
+        assert (connections.has_free(), connecting.attempts) == (False, 0)
 
         assert connections.take() is None
         await asyncio.sleep(0)
-        assert connections.is_free()
+        assert connections.has_free()
 
         assert await take_all(connections) == connecting.made
         assert len(connecting.made) == 2
@@ -101,7 +101,7 @@ def test_one_that_was_given_back_is_taken_again(connecting):
         assert connections.take() is first
         assert connections.take() is None
         connections.give_back(second)
-        assert connections.is_free()
+        assert connections.has_free()
 
     in_loop(work)
 
@@ -126,7 +126,7 @@ def test_a_broken_one_is_closed_and_replaced(connecting, is_free):
 
 
 @pytest.mark.parametrize("state", [{"is_available": False}, {"is_standby": True}], ids=str)
-def test_while_the_primary_is_unavailable_they_are_opened_once_a_second(connecting, monkeypatch, state):
+def test_while_the_primary_is_unavailable_they_has_anyed_once_a_second(connecting, monkeypatch, state):
     monkeypatch.setattr(module, "_PAUSE_SECONDS", 0.2)
     vars(connecting).update(state)
 
@@ -134,7 +134,7 @@ def test_while_the_primary_is_unavailable_they_are_opened_once_a_second(connecti
         assert await take_all(connections) == []
         assert await take_all(connections) == []
         assert connecting.attempts == 1
-        assert not connections.are_open()
+        assert not connections.has_any()
         assert all(made.is_closed for made in connecting.made)
         connecting.is_available, connecting.is_standby = True, False
         await asyncio.sleep(0.3)
@@ -158,7 +158,7 @@ def test_an_outage_is_logged_once(connecting, monkeypatch, caplog):
     in_loop(work)
 
     assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
-        "the loop cannot connect to the database: too many clients already"
+        "too many clients already"
     ] * 2
 
 
