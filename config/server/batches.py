@@ -27,6 +27,8 @@ _MOST_IN_LOOP: Final = 16  # in one that the loop serves, which does nothing els
 _MOST_BATCHES: Final = 4  # of a route in threads at once
 _WAIT_SECONDS: Final = 0.05  # for which requests wait for a connection or for a running batch
 
+_CLOCK_STEP_SECONDS: Final = 0.001  # of ``uvloop``
+
 Request = tuple[Any, Any]  # what ``config.server.surfaces.serve_together`` gets
 Entry = tuple[Request, "asyncio.Future[Answer | None]"]
 
@@ -113,7 +115,7 @@ class Batches:
     def _end_waiting(self) -> None:
         """Start a batch in a thread, if its first request has waited for long enough."""
         self._timer = None
-        if self._waiting and self._loop.time() - self._waiting[0][1] >= _WAIT_SECONDS:
+        if self._waiting and self._loop.time() - self._waiting[0][1] >= _WAIT_SECONDS - _CLOCK_STEP_SECONDS:
             self._start_waiting_in_thread()
         self._start_soon()
 

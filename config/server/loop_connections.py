@@ -35,7 +35,7 @@ class LoopConnections:
         self._submit: Final = submit
         self._free: Final[list[LoopConnection]] = []
         self._all: Final[set[LoopConnection]] = set()
-        self._is_supported: Final = _is_supported()
+        self._is_supported = _is_supported()
         self._callbacks: Final[deque[Callable[[], None]]] = deque()
         self._is_opening = False
         self._opens_at = 0.0
@@ -66,8 +66,7 @@ class LoopConnections:
                 taken = connection
             else:
                 self._drop(connection)
-        if len(self._all) < _MOST and self._is_supported and self._loop.time() >= self._opens_at:
-            self._open()
+        self._open_missing()
         return taken
 
     def give_back(self, connection: "LoopConnection") -> None:
@@ -84,12 +83,15 @@ class LoopConnections:
             callback()
 
     def check(self) -> None:
-        """Give up batches that take too long. Call this every second or so."""
+        """Give up batches that take too long, and replace a lost connection. Call this every second or so."""
         for connection in tuple(self._all):
             connection.check()
+        if self._all:
+            self._open_missing()
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, and open no others."""
+        self._is_supported = False
         for connection in self._all:
             connection.close()
 
@@ -97,8 +99,10 @@ class LoopConnections:
         connection.close()
         self._all.discard(connection)
 
-    def _open(self) -> None:
-        if not self._is_opening:
+    def _open_missing(self) -> None:
+        if self._is_opening or not self._is_supported or len(self._all) >= _MOST:
+            return
+        if self._loop.time() >= self._opens_at:
             self._is_opening = True
             self._submit(self._connect)
 

@@ -126,7 +126,7 @@ def test_a_broken_one_is_closed_and_replaced(connecting, is_free):
 
 
 @pytest.mark.parametrize("state", [{"is_available": False}, {"is_standby": True}], ids=str)
-def test_while_the_primary_is_unavailable_they_has_anyed_once_a_second(connecting, monkeypatch, state):
+def test_while_the_primary_is_unavailable_they_are_opened_once_a_second(connecting, monkeypatch, state):
     monkeypatch.setattr(module, "_PAUSE_SECONDS", 0.2)
     vars(connecting).update(state)
 
@@ -160,6 +160,35 @@ def test_an_outage_is_logged_once(connecting, monkeypatch, caplog):
     assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
         "too many clients already"
     ] * 2
+
+
+def test_a_lost_one_is_replaced_while_the_other_one_is_busy(connecting):
+    async def work(connections: LoopConnections) -> None:
+        busy, lost = await take_all(connections)
+        lost.is_broken = True
+        connections.give_back(lost)
+
+        connections.check()
+        await asyncio.sleep(0)
+
+        assert connections.take() is connecting.made[2]
+        assert not busy.is_closed
+
+    in_loop(work)
+
+
+def test_none_is_opened_after_the_end(connecting):
+    async def work(connections: LoopConnections) -> None:
+        await take_all(connections)
+        connections.close()
+
+        connections.check()
+
+        assert connecting.attempts == 2
+        assert connections.take() is None
+        assert connecting.attempts == 2
+
+    in_loop(work)
 
 
 def test_all_are_checked(connecting):
