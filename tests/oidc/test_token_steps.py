@@ -7,12 +7,13 @@ from unittest import mock
 
 import httpx
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, OperationalError
 from django.db.models.functions import Now
 
 from oidc.grants.models import AuthorizationCode, RefreshFamily
 from oidc.keys import signing, usage
 from oidc.keys.models import SigningKey
+from oidc.provider import affiliations
 from oidc.provider.token import authorization_code
 from oidc.provider.token.endpoint import GRANTS, STEPS
 from tests.support.audit_log import entries
@@ -211,6 +212,21 @@ class TestOfARequestThatIsRefused:
         [failure] = [entry for entry in entries(here) if entry.payload.get("result") == "failed"]
         assert failure.application_id == str(client.application.pk)
         assert failure.payload["error"] == request().json()["error"] == "invalid_grant"
+
+    @pytest.mark.parametrize("grant", ["code", "refresh token"])
+    def test_for_claims_that_cannot_be_read_use_nothing_up(self, here, client, grant, monkeypatch):
+        code = code_for(client, scope="openid offline_access roles")
+        request = partial(client.redeem, code)
+        if grant == "refresh token":
+            request = partial(client.refresh, client.redeem(code).json()["refresh_token"])
+
+        with monkeypatch.context() as broken:
+            broken.setattr(affiliations, "read", mock.Mock(side_effect=OperationalError))
+            assert request().status_code == 503
+
+        assert request().status_code == 200
+        with here.active():
+            assert RefreshFamily.objects.get().generation == (grant == "refresh token")
 
     def test_for_a_key_that_cannot_sign_write_nothing(self, here, client, monkeypatch):
         token = refresh_token_for(client)

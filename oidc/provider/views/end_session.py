@@ -37,8 +37,8 @@ def end_session(request: HttpRequest) -> HttpResponse:
     form = _read_parameters(request)
     if language := languages.find_supported(form["ui_locales"]):
         translation.activate(language)
-    # The form of our own page has a confirmation, which no URL can carry.
-    if same_origin.may_hide_cookies(request) and not form["confirm"]:
+    # The form of our own page is accepted at every address of the server: no URL carries what it confirms.
+    if same_origin.may_hide_cookies(request) and not _is_confirmed(request, form):
         return _redirect_to_get(form)
     return _end_session(request, sign_out.validate(form))
 

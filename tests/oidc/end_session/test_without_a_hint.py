@@ -1,6 +1,7 @@
 """RP-initiated logout that has to ask, and where nobody is signed in."""
 
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import pytest
 from django.db.models.functions import Now
@@ -104,6 +105,24 @@ class TestWithoutAHint:
 
         assert "You are signed out" not in answer.text
         assert here.is_signed_in()
+
+    def test_a_form_of_another_origin_does_not_say_that_the_user_is_signed_out(self, here):
+        form = {"confirm": "yes", "ui_locales": "en"}
+
+        answer = here.world.post(PATH, data=form, headers={"Origin": "https://evil.example"})
+
+        assert answer.status_code == 303
+        assert is_asked(here.browser.get(answer.headers["Location"]))
+
+    def test_a_confirmation_at_another_address_than_base_url_signs_out(self, here):
+        host = f"localhost:{urlsplit(here.world.address).port}"
+        headers = {"Host": host, "Origin": f"http://{host}"}
+        fields = question(here.end())
+
+        answer = here.browser.post(PATH, data=fields, headers=headers)
+
+        assert is_signed_out_page(answer)
+        assert not here.is_signed_in()
 
     def test_case_E07_a_confirmation_by_get_does_not_do(self, here):
         fields = question(here.end())
