@@ -185,7 +185,7 @@ class Batches:
         for entry, answer in zip(batch, answers, strict=True):
             self._answer(entry, answer)
         self._start_deferred_in_thread()
-        self._start_soon(now=True)
+        self._start_soon(now=not self._connections.has_any())
 
     def _answer(self, entry: Entry, answer: Answer | None) -> None:
         self._note_end()

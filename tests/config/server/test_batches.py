@@ -384,3 +384,18 @@ async def test_what_the_loop_serves_is_finished_outside_of_its_context(loop, thr
     await loop.end()
 
     assert found == [False]
+
+
+@with_connections(1)
+async def test_those_that_wait_for_a_connection_wait_on_when_a_thread_has_ended(loop, threads):
+    await threads.add(1)
+    await loop.end(deferred=[1])
+    futures = await threads.add(2, 3)
+    assert (loop.begun, threads.begun) == ([[2]], [[1]])
+
+    await threads.end()
+
+    assert (loop.begun, threads.begun) == ([[2]], [[1]])
+    await loop.end()
+    await loop.end()
+    assert numbers(futures) == [2, 3]
