@@ -9,8 +9,8 @@ from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
 from identity.users.models import User
 from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import backup, circumstances, current_step, people
-from interaction.journeys.second_factor.current_step import SecondStep
+from interaction.journeys.second_factor import backup, circumstances, current_step, leaving, people
+from interaction.journeys.second_factor.current_step import NothingToProve, SecondStep
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 
@@ -55,9 +55,16 @@ def describe(user: User, need: Need, redirect_to: str, *, may_remember: bool) ->
 
 
 def find_next(visit: Visit) -> dict[str, Any]:
-    """Return the next step of a browser: of its pending sign-in, else of its session."""
+    """Return the next step of a browser: of its pending sign-in, else of its session.
+
+    If the user can prove nothing more, record it, as the page does: the request would lead here again.
+    """
     with suppress(pending_sign_ins.NothingPending):
-        step = current_step.find(visit)
+        try:
+            step = current_step.find(visit)
+        except NothingToProve:
+            leaving.continue_unfulfilled(visit)
+            raise
         url = get_url(step.need, visit.pending)
         found = describe(step.user, step.need, url, may_remember=may_remember(step))
         may_cancel = {"cancellable": True} if step.may_cancel else {}
