@@ -97,7 +97,9 @@ def confirm(user: User, secret: bytes, code: str, *, name: str = "") -> Authenti
         TooManyFactors: the user has five.
 
     """
-    now = User.objects.annotate(now=DatabaseNow()).values_list("now", flat=True).get(pk=user.pk)
+    now = User.objects.annotate(now=DatabaseNow()).values_list("now", flat=True).filter(pk=user.pk).first()
+    if now is None:  # the user was deleted meanwhile
+        raise WrongFactor
     step = totp.find_step(secret, _digits(code), after=0, now=now.timestamp())
     if step is None:
         raise WrongFactor

@@ -107,7 +107,7 @@ class UserSerializer(Record):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a password or a hash of a new user, and not both."""
-        for error in self._find_password_conflict():
+        if error := next(self._find_password_conflict(), None):
             raise serializers.ValidationError({error.field: error.rule}, code=error.code)
         return super().validate(attrs)
 

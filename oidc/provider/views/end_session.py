@@ -38,7 +38,8 @@ def end_session(request: HttpRequest) -> HttpResponse:
     if language := languages.find_supported(form["ui_locales"]):
         translation.activate(language)
     # The form of our own page is accepted at every address of the server: no URL carries what it confirms.
-    if same_origin.may_hide_cookies(request) and not _is_confirmed(request, form):
+    may_hide_session = same_origin.may_hide_cookies(request) and not cookies.has_session(request)
+    if may_hide_session and not _is_confirmed(request, form):
         return _redirect_to_get(form)
     return _end_session(request, sign_out.validate(form))
 
