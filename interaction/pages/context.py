@@ -36,9 +36,17 @@ def page(request: HttpRequest) -> dict[str, object]:
 
 
 def get_experience(request: HttpRequest) -> SignInExperience:
-    """Return the experience of a page: the tenant's, or the unsaved ``request.draft`` of a preview."""
-    draft: SignInExperience | None = getattr(request, "draft", None)
-    return experiences.current() if draft is None else draft
+    """Return the experience of a page: the tenant's, read once, or the unsaved draft of a preview."""
+    experience: SignInExperience | None = getattr(request, "experience", None)
+    if experience is None:
+        experience = experiences.current()
+        set_experience(request, experience)
+    return experience
+
+
+def set_experience(request: HttpRequest, experience: SignInExperience) -> None:
+    """Set the experience of a page."""
+    request.experience = experience  # type: ignore[attr-defined]
 
 
 def _brand(request: HttpRequest) -> dict[str, Any]:
