@@ -41,7 +41,7 @@ def crud(path: str, kind: str, *changes: str) -> Done:
 TABLE: Final[Done] = {
     **crud("/users", USER, "profile", "data", "verify"),
     "PATCH /users/:pk/password": (f"{USER} password",),
-    "PATCH /users/:pk/suspend": (f"{USER} suspend", f"{USER} unsuspend"),
+    "PATCH /users/:pk/suspend": (f"{USER} suspend", f"{USER} reactivate"),
     "GET /users/:pk/mfa-verifications": (USER,),
     "DELETE /users/:pk/mfa-verifications": (f"{USER} reset-factors",),
     "DELETE /users/:pk/mfa-verifications/:factor_pk": (f"{USER} remove-factor",),

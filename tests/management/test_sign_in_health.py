@@ -155,11 +155,16 @@ class TestStates:
         user = world.user()
         operate(operator, "users/user", user, "suspend")
 
-        states = states_of(card_of(operator, user))
+        card = card_of(operator, user)
+        states = states_of(card)
+        (href,) = re.findall(r'href="([^"]+)">Reactivate user<', card)
+        operator.submit(href)
 
         by = f"by administrator {operator.who.username}"
         assert len(states) == 1
         assert re.fullmatch(rf"Suspended Since [-0-9]+ [:0-9]+ UTC, {by}\. Reactivate user", states[0])
+        assert href == f"/admin/users/user/{user.pk}/do/reactivate/"
+        assert states_of(card_of(operator, user)) == ["Can sign in Username and password."]
 
     def test_a_user_without_a_password_or_any_way(self, world, operator):
         user = world.user()
