@@ -30,8 +30,8 @@ def _build_choice(choices: list[tuple[str, str]], none: str) -> type[forms.Form]
 
 
 def _build_tokens_form(user: User) -> type[forms.Form]:
-    refreshable = RefreshFamily.objects.refreshable().filter(user=user).values("application_id")
-    applications = Application.objects.filter(pk__in=refreshable).order_by("name", "pk")
+    families = RefreshFamily.objects.with_usable_tokens().filter(user=user)
+    applications = Application.objects.filter(pk__in=families.values("application_id")).order_by("name", "pk")
     choices = [(str(pk), name) for pk, name in applications.values_list("pk", "name")]
     return _build_choice(
         [(_ALL, gettext("All applications")), *choices] if choices else [],

@@ -42,7 +42,7 @@ class Connection:
 
 
 def get_connections(user: User) -> list[Connection]:
-    """Return the applications with a consent or refresh token of the user, in three queries, by name."""
+    """Return the applications with a consent or usable tokens of the user, in three queries, by name."""
     connections: dict[UUID, Connection] = {}
     consents = Consent.objects.filter(user=user).select_related("application").prefetch_related("targets")
     for consent in consents:
@@ -50,7 +50,7 @@ def get_connections(user: User) -> list[Connection]:
         connections[consent.application_id] = Connection(
             consent.application, consent.created_at, set(consent.scopes), targets
         )
-    for family in RefreshFamily.objects.refreshable().filter(user=user).select_related("application"):
+    for family in RefreshFamily.objects.with_usable_tokens().filter(user=user).select_related("application"):
         if family.application.is_third_party and family.application_id not in connections:
             continue  # without a consent its tokens are refused
         connection = connections.setdefault(
