@@ -11,13 +11,12 @@ from django.utils import translation
 from django.utils.functional import SimpleLazyObject
 
 from audit import context
-from identity.core import tenancy
+from identity.core import durations, tenancy
 from interaction.experience import page_texts
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience, default_branding
 from interaction.journeys.page_branding import get_branding
 from interaction.journeys.pending import Pending
-from interaction.pages import durations
 from interaction.pages import language as languages
 
 COLOURS: Final = ("primary_color", "dark_primary_color")
@@ -31,7 +30,7 @@ def page(request: HttpRequest) -> dict[str, object]:
         "lang": languages.get_tag(language),
         "dir": "rtl" if translation.get_language_bidi() else "ltr",
         "request_id": context.current().request_id,
-        "confirm_time": partial(durations.describe, settings.CONFIRM_SECONDS),
+        "confirm_time": durations.CONFIRM_TIME,
     }
 
 

@@ -102,7 +102,7 @@ def step_up(
 
 
 def confirm_password(session: Session, password: str) -> Renewed:
-    """Check the password of a signed-in user, which need not be entered again for five minutes.
+    """Check the password of a signed-in user, which need not be entered again for ``CONFIRM_SECONDS``.
 
     Raises:
         FactorNotAllowed: the user has no password.
