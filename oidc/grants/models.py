@@ -8,10 +8,9 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q, Subquery, Value
-from django.db.models.functions import Coalesce, Greatest, Now
+from django.db.models import F
+from django.db.models.functions import Now
 
-from database.clock import SecondsAgo
 from identity.core.models import TenantManager, TenantModel
 from identity.organizations.models import Organization
 from identity.resources.models import Resource
@@ -119,23 +118,6 @@ class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
     def refreshable(self) -> Self:
         """Return live families within the current lifetimes of their applications. All live ones can end."""
         return self.live().filter(lifetimes.are_kept())
-
-    def with_usable_tokens(self) -> Self:
-        """Return live families whose refresh token works, or whose newest access token may not have expired.
-
-        A lowered lifetime ends the refresh tokens of a family, but not its access tokens.
-        """
-        seconds = _get_longest_access() + settings.REFRESH_TOKEN_GRACE_SECONDS
-        return self.live().filter(lifetimes.are_kept() | Q(rotated_at__gt=SecondsAgo(seconds)))
-
-
-def _get_longest_access() -> Greatest:
-    """Return the longest lifetime of an access token in the active tenant, in seconds.
-
-    An API counts with its present lifetime, which may have been lowered since the newest token.
-    """
-    of_apis = Resource.objects.order_by("-access_token_ttl").values("access_token_ttl")[:1]
-    return Greatest(Coalesce(Subquery(of_apis), Value(0)), Value(settings.ACCESS_TOKEN_SECONDS))
 
 
 class RefreshFamily(TenantModel):
