@@ -18,6 +18,7 @@ from identity.rest.input_errors import CODES
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
 from tests.support.cast import World
+from tests.support.names import new_name
 
 PASSWORD = "an administrator's own words"
 MANAGEMENT_ROLE = "Service Management API access"
@@ -204,3 +205,15 @@ def _organization_permission(admin: Caller, name: str) -> str:
     there = result_of(admin.get("/organization-permissions", page_size=100))["data"]
     found = [str(row["id"]) for row in there if row["name"] == name]
     return found[0] if found else str(admin.created("/organization-permissions", name=name)["id"])
+
+
+def new_user(admin: Caller, **fields: str) -> str:
+    """Create a user, and return the id."""
+    made = admin.created("/users", username=new_name("u"), password="sesame", **fields)
+    return str(made["id"])
+
+
+def new_resource(admin: Caller, **fields: bool) -> str:
+    """Create an API resource, and return the id."""
+    indicator = f"https://{new_name('api')}.example"
+    return str(admin.created("/resources", name="API", indicator=indicator, **fields)["id"])

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
@@ -32,6 +32,11 @@ def at_once(number: int, work: Callable[[int], T]) -> list[T]:
     with ThreadPoolExecutor(number) as pool:
         futures = [pool.submit(one, index) for index in range(number)]
     return [future.result() for future in futures]
+
+
+def call_at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
+    """Make calls in threads that start together, and return their results."""
+    return at_once(len(calls), lambda index: calls[index]())
 
 
 def count_waiting() -> int:
