@@ -1,4 +1,4 @@
-"""oidcc-basic-certification-test-plan: discovery, static clients, ``code``. One test a module."""
+"""The modules of oidcc-basic-certification-test-plan: discovery, static clients, ``code``. One test each."""
 
 import json
 import secrets
