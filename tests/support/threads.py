@@ -1,4 +1,4 @@
-"""The same thing at the same moment, in real threads with connections of their own."""
+"""Calls at the same moment, in threads with database connections of their own."""
 
 import os
 import time
@@ -14,7 +14,7 @@ THOROUGH = os.environ.get("GATEHOUSE_THOROUGH") == "1"
 
 
 def rounds(few: int) -> int:
-    """How often a race is run: a few times, and two hundred in a thorough run."""
+    """Return how often a race is run: a few times, or two hundred times in a thorough run."""
     return 200 if THOROUGH else few
 
 
@@ -40,7 +40,7 @@ def call_at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def count_waiting() -> int:
-    """How many connections to this database of PostgreSQL wait for a row."""
+    """Return how many connections to this database of PostgreSQL wait for a lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(
@@ -51,7 +51,7 @@ def count_waiting() -> int:
 
 
 def wait_until(happened: Callable[[], bool]) -> bool:
-    """Whether something came to be true within twenty seconds."""
+    """Wait until something is true, and return whether it is within twenty seconds."""
     deadline = time.monotonic() + 20
     while not happened():
         if time.monotonic() > deadline:
