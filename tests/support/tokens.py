@@ -2,7 +2,7 @@
 
 
 def is_refused(world, token: str) -> bool:
-    """Return whether a token is refused everywhere: by userinfo, in the header and the body, and by the APIs."""
+    """Return whether a token is refused: by userinfo, in the header and the body, and by the APIs."""
     answers = [
         world.get("/oidc/userinfo", headers={b"Authorization": b"Bearer " + token.encode()}),
         world.post("/oidc/userinfo", data={"access_token": token}),
