@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from database import worker_connections
 from database.together import IN_LOOP
 
 if TYPE_CHECKING:
     from database.postgresql.loop_connection import LoopConnection
 
 _logger: Final = logging.getLogger(__name__)
-_MOST: Final = 2  # so that one batch is served while another one waits for its commit
 _PAUSE_SECONDS: Final = 1.0  # after a connection could not be opened
 
 
@@ -100,7 +100,7 @@ class LoopConnections:
         self._all.discard(connection)
 
     def _open_missing(self) -> None:
-        if self._is_opening or not self._is_supported or len(self._all) >= _MOST:
+        if self._is_opening or not self._is_supported or len(self._all) >= worker_connections.OF_LOOP:
             return
         if self._loop.time() >= self._opens_at:
             self._is_opening = True

@@ -101,7 +101,7 @@ class UserAdmin(Pages):
         ),
         profile_admin.EDIT,
         Operation(
-            "unsuspend", _("Reactivate user"), _("The user can sign in again."),
+            "reactivate", _("Reactivate user"), _("The user can sign in again."),
             _reactivate, is_possible=lambda user: user.is_suspended,
             bulk_label=(
                 _("Reactivate users"),

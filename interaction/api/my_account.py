@@ -73,12 +73,12 @@ class OwnTrustedDevices(OwnRows, UserTrustedDevices):
     """The browsers in which the signed-in user is not asked for a second factor."""
 
     def destroy(self, request: Request, device_pk: str, **_: Any) -> Response:
-        """Forget a browser. It needs a second factor that was proven within five minutes."""
+        """Forget a browser. It needs a second factor that was proven within `CONFIRM_SECONDS`."""
         confirmation.check_factor(self.session)
         return super().destroy(request, device_pk)
 
     def destroy_all(self, request: Request, **_: Any) -> Response:
-        """Forget all browsers. It needs a second factor that was proven within five minutes."""
+        """Forget all browsers. It needs a second factor that was proven within `CONFIRM_SECONDS`."""
         confirmation.check_factor(self.session)
         return super().destroy_all(request)
 

@@ -106,6 +106,6 @@ class OwnConfirmation(_OwnView):
     response_serializers = {"create": None}
 
     def create(self, request: Request, **_: Any) -> Response:
-        """Confirm that it is the user. Changes of factors are allowed for five minutes."""
+        """Confirm that it is the user. Changes of factors are allowed for `CONFIRM_SECONDS`."""
         renewed = own_factors.confirm(self.session, self.read(request), browser=self.browser(request))
         return self.set_cookies(request, Response(None), renewed)

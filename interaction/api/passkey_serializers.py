@@ -55,5 +55,5 @@ class PasskeySerializer(StaySerializer):
         default="",
         allow_blank=True,
         trim_whitespace=False,
-        help_text="For a new one of a signed-in user who signed in more than five minutes ago",
+        help_text="For a new one of a signed-in user who signed in more than `CONFIRM_SECONDS` ago",
     )

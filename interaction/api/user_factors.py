@@ -139,10 +139,10 @@ def respond_with_settings(user: User, settings: Settings) -> Response:
 
 
 def _check_recent(request: Request) -> None:
-    """Check that an administrator signed in within five minutes. Applications have no sign-in.
+    """Check that an administrator signed in within ``CONFIRM_SECONDS``. Applications have no sign-in.
 
     Raises:
-        SignInAgain: the sign-in is more than five minutes ago.
+        SignInAgain: the sign-in is more than ``CONFIRM_SECONDS`` ago.
 
     """
     caller: Any = request.user

@@ -29,6 +29,7 @@ from interaction.journeys import codes, notices
 from interaction.pages import (  # noqa: F401 - register themselves
     connector_sign_ins,
     connector_trials,
+    context,
     recovery_admin,
 )
 from interaction.pages.forms import CodeForm
@@ -130,7 +131,7 @@ def _render_for_new_browser(
         visit = HttpRequest()
         visit.method = "GET"
         visit.path = reverse(name)
-        visit.draft = draft  # type: ignore[attr-defined]
+        context.set_experience(visit, draft)
         page = view(visit)
     page.cookies.clear()
     return page

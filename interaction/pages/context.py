@@ -11,13 +11,12 @@ from django.utils import translation
 from django.utils.functional import SimpleLazyObject
 
 from audit import context
-from identity.core import tenancy
+from identity.core import durations, tenancy
 from interaction.experience import page_texts
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience, default_branding
 from interaction.journeys.page_branding import get_branding
 from interaction.journeys.pending import Pending
-from interaction.pages import durations
 from interaction.pages import language as languages
 
 COLOURS: Final = ("primary_color", "dark_primary_color")
@@ -31,14 +30,22 @@ def page(request: HttpRequest) -> dict[str, object]:
         "lang": languages.get_tag(language),
         "dir": "rtl" if translation.get_language_bidi() else "ltr",
         "request_id": context.current().request_id,
-        "confirm_time": partial(durations.describe, settings.CONFIRM_SECONDS),
+        "confirm_time": durations.CONFIRM_TIME,
     }
 
 
 def get_experience(request: HttpRequest) -> SignInExperience:
-    """Return the experience of a page: the tenant's, or the unsaved ``request.draft`` of a preview."""
-    draft: SignInExperience | None = getattr(request, "draft", None)
-    return experiences.current() if draft is None else draft
+    """Return the experience of a page: the tenant's, read once, or the unsaved draft of a preview."""
+    experience: SignInExperience | None = getattr(request, "experience", None)
+    if experience is None:
+        experience = experiences.current()
+        set_experience(request, experience)
+    return experience
+
+
+def set_experience(request: HttpRequest, experience: SignInExperience) -> None:
+    """Set the experience of a page."""
+    request.experience = experience  # type: ignore[attr-defined]
 
 
 def _brand(request: HttpRequest) -> dict[str, Any]:

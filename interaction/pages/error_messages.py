@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Final
 
-from django.conf import settings
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
+from identity.core import durations
 from identity.core.errors import Invalid, ServiceError
 from interaction.experience.policy import PasswordRefused, Rule
-from interaction.pages import durations, password_rules
+from interaction.pages import password_rules
 
 _MESSAGES: Final = {
     "invalid_credentials": _("Wrong password."),
@@ -79,7 +79,7 @@ def get_messages(error: ServiceError, *, can_use_code: bool = False, is_recovery
         message = _LOCKED_WITH_CODE if with_code else _WAITS[error.reason]
         return [gettext(message) % {"time": durations.describe(get_wait(error))}]
     if error.reason in messages:
-        return [gettext(messages[error.reason]) % {"time": durations.describe(settings.CONFIRM_SECONDS)}]
+        return [gettext(messages[error.reason]) % {"time": durations.CONFIRM_TIME}]
     if isinstance(error, Invalid) and error.rule == "already exists":
         return [gettext(_TAKEN)]
     if isinstance(error, Invalid) and error.field in _FIELDS:

@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from identity.core import durations
 from identity.core.errors import ServiceError
 from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
@@ -17,7 +18,7 @@ from identity.users.models import User
 from interaction.journeys import codes
 from interaction.journeys.second_factor.next_step import Method
 from interaction.journeys.second_factor.people import KINDS
-from interaction.pages import durations, error_messages, passkey_part
+from interaction.pages import error_messages, passkey_part
 
 _LABELS: Final = {
     FactorType.TOTP: _("Authenticator app"),

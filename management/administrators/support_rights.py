@@ -12,7 +12,7 @@ from typing import Final
 # Operations of the operators' site, by the kind of row.
 OPERATIONS: Final[Mapping[str, frozenset[str]]] = {
     "user": frozenset(
-        {"create", "suspend", "unsuspend", "unlock", "data", "end-sessions", "end-tokens", "sign-out"}
+        {"create", "suspend", "reactivate", "unlock", "data", "end-sessions", "end-tokens", "sign-out"}
     ),
     "session": frozenset({"end"}),
 }

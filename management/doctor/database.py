@@ -9,14 +9,13 @@ from django.core.checks import CheckMessage, Error, Info, Warning  # noqa: A004 
 from django.db import Error as DatabaseFailure
 from django.db import NotSupportedError, connection
 
+from database.worker_connections import BESIDES_THREADS
 from identity.core.doctor_checks import doctor_check, join_names
 from management.observability import health
 
 _MAX_CLOCK_DIFFERENCE: Final = 5  # seconds
 _MAX_FOR_CODES: Final = 20  # seconds; a code lives for 30, and may be one step off
 _CODES: Final = ", and correct codes of authenticators are refused from about 30 seconds on"
-# Connections of a worker besides those of its threads: two of its loop, one for messages, one to announce it.
-_OTHERS: Final = 4
 
 _RIGHTS: Final = """
 SELECT rolname, rolsuper,
@@ -65,7 +64,7 @@ def _sqlite() -> Iterator[CheckMessage]:
 
 def _postgresql() -> Iterator[CheckMessage]:
     allowed = _setting("max_connections") - _setting("superuser_reserved_connections")
-    needed = settings.WEB_CONCURRENCY * (settings.DATABASE_POOL or settings.THREADS + _OTHERS)
+    needed = settings.WEB_CONCURRENCY * (settings.DATABASE_POOL or settings.THREADS + BESIDES_THREADS)
     if needed > allowed:
         yield Warning(
             f"this node may open {needed} connections, but PostgreSQL allows {allowed} for all its clients",

@@ -9,10 +9,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from identity.core.durations import CONFIRM_TIME
 from identity.core.errors import ServiceError
 from identity.core.refusal_texts import translate
 from identity.operator_kit import fresh_proof
@@ -33,7 +35,9 @@ class PasswordForm(forms.Form):
     )  # fmt: skip
 
 
-_DESCRIPTION: Final = _("This protects users if somebody else uses your browser. It counts for five minutes.")
+_DESCRIPTION: Final = format_lazy(
+    _("This protects users if somebody else uses your browser. It counts for {time}."), time=CONFIRM_TIME
+)
 _OPERATION: Final = Operation(
     "confirm", _("Confirm that it's you"), _DESCRIPTION, lambda _: "", form=PasswordForm
 )

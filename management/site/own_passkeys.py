@@ -10,11 +10,13 @@ from django.contrib.admin import site
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from identity.core.durations import CONFIRM_TIME
 from identity.core.errors import ServiceError
 from identity.factors import relying_party
 from identity.factors.credential_columns import MAX_NAME
@@ -27,7 +29,7 @@ from management.site.sign_in import add_refusal
 
 _ADD = Operation(
     "add", _("Add passkey"),
-    _("Confirm that it is you. Then you have five minutes to create the passkey."),
+    format_lazy(_("Confirm that it is you. Then you have {time} to create the passkey."), time=CONFIRM_TIME),
     lambda _: "", form=PasswordForm,
 )  # fmt: skip
 _RENAME = Operation("rename", _("Rename passkey"), _("Only this list shows the name."), lambda _: "")

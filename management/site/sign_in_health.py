@@ -105,7 +105,7 @@ def _build_suspension(user: User, urls: Mapping[str, str]) -> list[State]:
     )
     entry = changes.order_by("-created_at", "-id").first()
     detail = _describe_suspension(entry) if entry else ""
-    button = _build_button(gettext("Reactivate user"), urls.get("unsuspend"))
+    button = _build_button(gettext("Reactivate user"), urls.get("reactivate"))
     return [State(gettext("Suspended"), detail, button=button)]
 
 

@@ -11,12 +11,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, Q, Subquery, Value
+from django.db.models.functions import Coalesce, Greatest
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_noop
 
 from database.clock import SecondsAgo, limited
 from identity.core.errors import Invalid
+from identity.resources.models import Resource
 from identity.tenants import services as tenants
 from oidc.applications.models import Application
 from oidc.settings import services as oidc_settings
@@ -106,6 +108,17 @@ def are_kept() -> Q:
         "application__effective_refresh_absolute_seconds", settings.REFRESH_TOKEN_ABSOLUTE_SECONDS
     )
     return Q(rotated_at__gt=SecondsAgo(idle), created_at__gt=SecondsAgo(absolute))
+
+
+def may_have_access() -> Q:
+    """Return the condition that the newest access token of a refresh family may not have expired.
+
+    A lowered lifetime ends refresh tokens, but not access tokens. An API counts with its present lifetime,
+    which may have been lowered since the token was issued.
+    """
+    of_apis = Resource.objects.order_by("-access_token_ttl").values("access_token_ttl")[:1]
+    longest = Greatest(Coalesce(Subquery(of_apis), Value(0)), Value(settings.ACCESS_TOKEN_SECONDS))
+    return Q(rotated_at__gt=SecondsAgo(longest + settings.REFRESH_TOKEN_GRACE_SECONDS))
 
 
 def get_refresh_idle(application: Application) -> timedelta:

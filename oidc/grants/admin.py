@@ -15,7 +15,6 @@ from identity.operator_kit.timestamps import format_time
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants import connections, revocations
-from oidc.grants.models import RefreshFamily
 
 _ALL: Final = "all"
 
@@ -30,8 +29,8 @@ def _build_choice(choices: list[tuple[str, str]], none: str) -> type[forms.Form]
 
 
 def _build_tokens_form(user: User) -> type[forms.Form]:
-    refreshable = RefreshFamily.objects.refreshable().filter(user=user).values("application_id")
-    applications = Application.objects.filter(pk__in=refreshable).order_by("name", "pk")
+    families = connections.find_usable_families(user).values("application_id")
+    applications = Application.objects.filter(pk__in=families).order_by("name", "pk")
     choices = [(str(pk), name) for pk, name in applications.values_list("pk", "name")]
     return _build_choice(
         [(_ALL, gettext("All applications")), *choices] if choices else [],

@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from audit import log
@@ -13,6 +14,7 @@ from database import ids
 from identity.core.errors import ServiceError
 from identity.users import row_locks
 from identity.users.models import User
+from oidc.applications import lifetimes
 from oidc.applications.models import Application
 from oidc.grants import families
 from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
@@ -41,8 +43,13 @@ class Connection:
     last_used_at: datetime | None = None
 
 
+def find_usable_families(user: User) -> QuerySet[RefreshFamily]:
+    """Return the families of a user whose refresh token works, or whose access token may not have expired."""
+    return RefreshFamily.objects.live().filter(lifetimes.are_kept() | lifetimes.may_have_access(), user=user)
+
+
 def get_connections(user: User) -> list[Connection]:
-    """Return the applications with a consent or refresh token of the user, in three queries, by name."""
+    """Return the applications with a consent or usable tokens of the user, in three queries, by name."""
     connections: dict[UUID, Connection] = {}
     consents = Consent.objects.filter(user=user).select_related("application").prefetch_related("targets")
     for consent in consents:
@@ -50,7 +57,7 @@ def get_connections(user: User) -> list[Connection]:
         connections[consent.application_id] = Connection(
             consent.application, consent.created_at, set(consent.scopes), targets
         )
-    for family in RefreshFamily.objects.refreshable().filter(user=user).select_related("application"):
+    for family in find_usable_families(user).select_related("application"):
         if family.application.is_third_party and family.application_id not in connections:
             continue  # without a consent its tokens are refused
         connection = connections.setdefault(

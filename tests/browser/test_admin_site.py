@@ -2,70 +2,21 @@
 
 import os
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from audit.models import Entry
 from tests.support.admin_pages import furnish
-from tests.support.cast import PASSWORD, World
-from tests.support.operators import address_of, administrator, pages
+from tests.support.cast import World
+from tests.support.console_walk import LOOKS, sign_in, walk
+from tests.support.operators import address_of, pages
 from tests.support.screens import Screens
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("TEST_ENGINE") == "postgres", reason="a page looks the same on every engine"
 )
-
-LOOKS: dict[str, dict[str, Any]] = {
-    "light": {"color_scheme": "light"},
-    "dark": {"color_scheme": "dark"},
-    "phone": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
-}
-
-
-def walk(page: Page, acme: World) -> Iterator[str]:
-    """Go through the site as people do, and stop at each page that has loaded to say which it is."""
-    for name in _steps(page, acme):
-        page.wait_for_load_state()
-        yield name
-
-
-def _steps(page: Page, acme: World) -> Iterator[str]:
-    root = acme.address.partition("/t/")[0]
-    page.goto(f"{root}/admin/")
-    yield "sign in"
-    page.get_by_label("Username").fill(administrator().username)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_label("Name or slug").fill(acme.tenant.slug)
-    page.get_by_role("button", name="Search").click()
-    yield "choose"
-    page.locator("ul.tenants button").first.click()
-    yield "dashboard"
-    page.goto(f"{root}/admin/why/?reference=x")
-    yield "why"
-    page.goto(f"{root}/admin/two-step/")
-    yield "two-step"
-    page.goto(f"{root}/admin/preferences/")
-    yield "preferences"
-    for kind in pages():
-        page.goto(f"{root}{address_of(kind)}")
-        yield f"{kind}"
-        row = page.locator("#result_list tbody a").first
-        if row.count():
-            row.click()
-            yield f"{kind}, a row"
-        card = page.locator(".card-head a[href*='?edit=']").first
-        if card.count():
-            card.click()
-            yield f"{kind}, a card"
-        operation = page.locator(".object-tools a[href*='/do/']").first
-        if operation.count():
-            operation.click()
-            yield f"{kind}, an operation"
 
 
 # A walk takes a while: one in an ordinary run, all of them in a thorough one.
@@ -94,7 +45,7 @@ def test_no_list_is_scrolled_sideways_on_a_laptop(screens: Screens, acme: World)
     user = acme.user("x" * 30, name="Ada Lovelace", email=f"{'a' * 40}@example.com", phone="+441632960123")
     acme.browser().sign_in(user)
     page = screens.open(viewport={"width": 1280, "height": 800})
-    _sign_in(page, acme)
+    sign_in(page, acme)
 
     wide = []
     for kind in pages():
@@ -122,15 +73,9 @@ def test_axe_finds_nothing(screens: Screens, acme: World, look: str):
     assert "\n".join(found) == ""
 
 
-def _sign_in(page: Page, acme: World) -> None:
-    steps = walk(page, acme)
-    while next(steps) != "dashboard":
-        pass
-
-
 def test_a_phone_has_a_menu_without_a_script(screens: Screens, acme: World):
     page = screens.open(java_script_enabled=False, viewport={"width": 390, "height": 844})
-    _sign_in(page, acme)
+    sign_in(page, acme)
     users = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Users")
     expect(users).to_be_hidden()
 
@@ -144,7 +89,7 @@ def test_a_phone_has_a_menu_without_a_script(screens: Screens, acme: World):
 def test_ctrl_k_finds_a_user_and_the_sidebar_can_be_collapsed(screens: Screens, acme: World):
     acme.user("findme", name="Ada Lovelace")
     page = screens.open(viewport={"width": 1280, "height": 800})
-    _sign_in(page, acme)
+    sign_in(page, acme)
 
     page.keyboard.press("Control+k")
     page.keyboard.type("lovel")
@@ -164,7 +109,7 @@ def test_a_bar_leads_to_its_entries_and_a_day_to_all_of_them(screens: Screens, a
     for key in ("SignIn.Password", "SignIn.Password", "Token.Refresh"):
         Entry.objects.create(tenant_id=acme.tenant.pk, key=key, payload={"result": "success"})
     page = screens.open(viewport={"width": 1366, "height": 820})
-    _sign_in(page, acme)
+    sign_in(page, acme)
     bar = page.locator(".plot-sign-ins svg a").last
     expect(bar.locator("title")).to_have_text(re.compile(r"^[-0-9]{10}: Password 2$"))
 
@@ -182,7 +127,7 @@ def test_a_bar_leads_to_its_entries_and_a_day_to_all_of_them(screens: Screens, a
 def test_a_time_zone_is_chosen_without_a_script(screens: Screens, acme: World):
     acme.user("ada")
     page = screens.open(java_script_enabled=False, viewport={"width": 1366, "height": 820})
-    _sign_in(page, acme)
+    sign_in(page, acme)
 
     page.locator("details.account > summary").click()
     page.get_by_role("link", name="Language and time zone").click()
@@ -196,7 +141,7 @@ def test_a_time_zone_is_chosen_without_a_script(screens: Screens, acme: World):
 
 def test_the_preview_follows_the_form_on_a_phone(screens: Screens, acme: World):
     page = screens.open(viewport={"width": 390, "height": 844})
-    _sign_in(page, acme)
+    sign_in(page, acme)
     page.goto(f"{acme.address.partition('/t/')[0]}/admin/experience/signinexperience/")
     frame = page.frame_locator(".preview iframe:not(.loading)")
     expect(frame.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
@@ -214,7 +159,7 @@ def test_the_preview_follows_the_form_on_a_phone(screens: Screens, acme: World):
 
 def test_the_preview_follows_the_form_and_the_picker_its_colour(screens: Screens, acme: World):
     page = screens.open(viewport={"width": 1366, "height": 820})
-    _sign_in(page, acme)
+    sign_in(page, acme)
     page.locator("nav.side").get_by_role("link", name="Sign-in experience").click()
     page.get_by_role("link", name="Branding", exact=True).click()
     shown = page.frame_locator(".preview iframe:not(.loading)")

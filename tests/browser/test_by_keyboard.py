@@ -12,8 +12,8 @@ from identity.limits.models import Counter
 from interaction.connectors.models import Connector
 from interaction.experience.models import SignInExperience
 from oidc.applications.models import Application
-from tests.management.test_sign_in_health import lock
 from tests.support.cast import PASSWORD, World
+from tests.support.locks import lock_all
 from tests.support.operators import administrator
 from tests.support.screens import Screens
 
@@ -133,7 +133,7 @@ def test_an_application_is_registered(keyboard: Keyboard, acme: World):
 
 def test_a_locked_user_is_found_understood_and_unlocked(keyboard: Keyboard, acme: World):
     acme.browser().sign_in(acme.user("lovelace", name="Ada Lovelace"), "wrong")
-    lock(acme)
+    lock_all(acme)
 
     keyboard.find("lovelace")
     keyboard.press("Ada Lovelace")

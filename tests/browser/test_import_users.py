@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from identity.users.models import User
-from tests.browser.test_admin_site import LOOKS, _sign_in
 from tests.support.cast import World
+from tests.support.console_walk import LOOKS, sign_in
 from tests.support.screens import Screens
 
 pytestmark = pytest.mark.skipif(
@@ -26,7 +26,7 @@ def test_a_file_is_checked_and_then_imported(screens: Screens, acme: World, look
     page = screens.open(**LOOKS[look], bypass_csp=True, reduced_motion="reduce")
     found: list[str] = []
 
-    _sign_in(page, acme)
+    sign_in(page, acme)
     page.goto(f"{acme.address.partition('/t/')[0]}/admin/users/user/")
     page.get_by_role("link", name="Import users").first.click()
     _look(page, "form", found)

@@ -5,13 +5,13 @@ from typing import Final
 
 import pytest
 
-from tests.conformance import sheet, test_basic_plan
+from tests.conformance import basic_plan, sheet
 from tests.conformance.suite import Suite
 from tests.conformance.verdict import Verdict
 
 MODULES: Final[dict[str, Callable[[Suite], None]]] = {
     name.removeprefix("test_").replace("_", "-"): run
-    for name, run in vars(test_basic_plan).items()
+    for name, run in vars(basic_plan).items()
     if name.startswith("test_oidcc_")
 }
 

@@ -1,12 +1,10 @@
-"""Compiled statements run by their prepared names. What is seen of them is what Django's cursor shows."""
+"""Compiled statements are executed by their prepared names, and look as with Django's cursor."""
 
-import re
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,21 +15,19 @@ from django.db import (
     ProgrammingError,
     connection,
     connections,
-    models,
     transaction,
 )
 from django.test.utils import CaptureQueriesContext
 
-import config.urls
 from database.availability import is_unavailable
-from database.parameters import _UNCONVERTED, Parameter
-from database.postgresql import prepared as module
-from database.postgresql.cursor import Cursor
-from database.statements import Prepared, Statement, _SingleStatement
 from tests.support import second
 from tests.support.cast import World
+from tests.support.prepared_statements import outcome, prepare, run
 
-pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL prepares")
+pytestmark = [
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL prepares"),
+    pytest.mark.usefixtures("thread"),
+]
 
 FAIL = """
 CREATE FUNCTION pg_temp.fail(code text) RETURNS integer LANGUAGE plpgsql AS $$
@@ -46,25 +42,6 @@ CODES = (
     *("23505", "23503", "23514", "22P02", "22001", "42501", "57014"),
     *("40001", "40P01", "25006", "53300", "0A000"),
 )
-EXAMPLES: dict[type[Any], Any] = {
-    models.UUIDField: UUID(int=7),
-    models.DateTimeField: datetime(2026, 11, 24, tzinfo=UTC),
-    models.DurationField: timedelta(seconds=90),
-    models.BooleanField: True,
-    models.JSONField: {"n": [1]},
-    models.IntegerField: 7,
-    models.CharField: "x",
-    models.TextField: "x",
-    models.BinaryField: b"x",
-}
-
-
-@pytest.fixture(autouse=True, params=["main thread", "other thread"])
-def thread(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have new cursors execute as in the main thread, which signals interrupt, and as in others."""
-    database: Any = connection
-    monkeypatch.setattr(module, "_can_be_interrupted", lambda: request.param == "main thread")
-    monkeypatch.setattr(database, "_prepared_cursor", None)
 
 
 @pytest.fixture
@@ -73,59 +50,6 @@ def own() -> Iterator[Any]:
     made: Any = connection.copy()
     yield made
     made.close()
-
-
-def run(database: Any, sql: str, *params: object, opener: str = "prepared_cursor") -> list[tuple[Any, ...]]:
-    with getattr(database, opener)() as cursor:
-        cursor.execute(sql, params)
-        return list(cursor.fetchall())
-
-
-def outcome(database: Any, opener: str, sql: str, params: Any) -> Any:
-    """What a statement returned or raised."""
-    try:
-        with getattr(database, opener)() as cursor:
-            cursor.execute(sql, params)
-            rows: Any = None
-            if " RETURNING " in sql or sql.startswith("SELECT"):
-                rows = cursor.fetchall()
-            return cursor.rowcount, rows
-    except DatabaseError as error:
-        cause: Any = error.__cause__
-        diagnosis = cause.diag
-        facts = (diagnosis.constraint_name, timeless(diagnosis.message_detail or ""), diagnosis.severity)
-        return type(error), timeless(str(error)), type(cause), cause.sqlstate, facts
-
-
-def timeless(text: str) -> str:
-    """The text without moments with microseconds, which the database took from its clock."""
-    return re.sub(r"[0-9-]{10} [0-9:]{8}\.[0-9]+\+00", "now", text)
-
-
-def prepare(database: Any, sql: str, params: Any) -> None:
-    """Prepare a statement without running it, as psycopg does after some runs."""
-    database.prepared_cursor().close()
-    cursor, raw = database._prepared_cursor, database.connection
-    query, formats = module._read(sql, len(params))
-    cursor._transformer.dump_sequence(params, formats)
-    types = cursor._transformer.types or ()
-    name = f"test_{time.monotonic_ns()}".encode()
-    assert raw.pgconn.prepare(name, query, types).error_message == b""
-    raw._prepared._names[query, types] = name
-
-
-@pytest.fixture
-def usual(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The statements that Django's cursor executes."""
-    found: list[Any] = []
-    execute = Cursor.execute
-
-    def note(cursor: Cursor, sql: Any, *others: Any, **named: Any) -> Any:
-        found.append(sql)
-        return execute(cursor, sql, *others, **named)
-
-    monkeypatch.setattr(Cursor, "execute", note)
-    return found
 
 
 def test_a_repeated_statement_runs_by_its_name(own, usual):
@@ -138,7 +62,7 @@ def test_a_repeated_statement_runs_by_its_name(own, usual):
 
 def test_values_of_other_types_and_none_are_other_statements(own):
     for _ in range(6):
-        for value in (7, 2**40, "7", None, UUID(int=7), EXAMPLES[models.DateTimeField]):
+        for value in (7, 2**40, "7", None, UUID(int=7), datetime(2026, 11, 24, tzinfo=UTC)):
             ((shown,),) = run(own, "SELECT %s::text", value)
             ((expected,),) = run(own, "SELECT %s::text", value, opener="cursor")
             assert shown == expected
@@ -377,86 +301,6 @@ class TestTransactions:
 
         assert seen == [(self.INSERT, [number]) for number in range(6)]
         assert [query["sql"] for query in captured] == [self.INSERT % number for number in range(6)]
-
-
-def example(param: Parameter) -> Any:
-    field: Any = param.output_field
-    while field.is_relation:
-        field = field.target_field
-    return next(value for kind, value in EXAMPLES.items() if isinstance(field, kind))
-
-
-def statements() -> dict[str, Statement[Any]]:
-    """All compiled statements of the product, by their names in the code."""
-    assert config.urls.urlpatterns  # every module of the server is imported
-    roots = ("audit.", "identity.", "interaction.", "management.", "oidc.")
-    return {
-        f"{module.__name__}.{name}": value
-        for module in list(sys.modules.values())
-        if getattr(module, "__name__", "").startswith(roots)
-        for name, value in vars(module).items()
-        if isinstance(value, Statement)
-    }
-
-
-def bound(compiled: Prepared) -> list[Any]:
-    parts = compiled.parts if isinstance(compiled, _SingleStatement) else [compiled]
-    values = [
-        {param.name: example(param) for param in part.params if isinstance(param, Parameter)}
-        for part in parts
-    ]
-    return [param for part, named in zip(parts, values, strict=True) for param in part.bind(named)]
-
-
-def test_every_statement_has_the_same_outcome_both_ways(acme: World, usual):
-    database: Any = connection
-    compared = {}
-    with acme.active():
-        for name, statement in statements().items():
-            with transaction.atomic():  # where Django compiles statements that lock rows
-                compiled = statement.prepared()
-                params, found = bound(compiled), []
-                run(database, "SELECT 1")
-                for opener in ("cursor", "prepared_cursor"):
-                    with suppress(DatabaseError), transaction.atomic():
-                        prepare(database, compiled.sql, params)
-                        usual.clear()
-                        found.append(outcome(database, opener, compiled.sql, params))
-                        transaction.set_rollback(True)
-                    assert (compiled.sql in usual) is (opener == "cursor")
-                transaction.set_rollback(True)
-            assert found[0] == found[1], name
-            compared[name] = found[0]
-
-    assert len(compared) > 30
-    assert "oidc.grants.families._of_client" in compared
-
-
-@pytest.mark.parametrize("field", _UNCONVERTED)
-def test_a_value_that_is_not_converted_would_stay_as_it_is(field):
-    value = EXAMPLES[field]
-
-    assert type(value) is _UNCONVERTED[field]
-    assert field().get_db_prep_save(value, connection) is value
-
-
-def test_every_column_is_read_the_same_both_ways(acme: World, usual):
-    database: Any = connection
-    acme.application().tokens_for(acme.user())
-    tables = [table for table in database.introspection.table_names() if table != "django_migrations"]
-    rows = 0
-    for table in tables:
-        sql = f'SELECT * FROM "{table}" LIMIT %s'  # noqa: S608 - a name of ours
-        prepare(database, sql, [30])
-        usual.clear()
-        by_name = run(database, sql, 30)
-        assert sql not in usual
-        by_django = run(database, sql, 30, opener="cursor")
-        assert by_name == by_django
-        assert [list(map(type, row)) for row in by_name] == [list(map(type, row)) for row in by_django]
-        rows += len(by_name)
-
-    assert rows > 30
 
 
 class TestServers:

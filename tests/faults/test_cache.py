@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from tests.support import redis_server
-from tests.support.installation import no_second_branch, nothing_is_lost
+from tests.support.installation import check_nothing_is_lost, check_one_branch
 from tests.support.redis_server import RedisServer
 
 
@@ -70,5 +70,5 @@ def test_fault_R5_redis_fails_under_load(installation, measured, how):
 
     measured(how=how, answers=seen.summary(), slowest=round(seen.slowest(), 2))
     assert seen.wrong() == []
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)

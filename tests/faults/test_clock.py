@@ -8,14 +8,14 @@ import httpx
 import pytest
 
 from tests.support.independent import bearer, claims_of
-from tests.support.installation import Installation, Node, no_second_branch, nothing_is_lost
+from tests.support.installation import Installation, Node, check_nothing_is_lost, check_one_branch
 
 _HOUR = 3600
 
 
 def a_node_with(installation: Installation, clock: Path) -> Node:
     """Serve with a clock that is wrong by what a file says."""
-    return installation.serve(TEST_APPLICATION="tests.support.stepped:application", TEST_CLOCK=str(clock))
+    return installation.serve(TEST_APPLICATION="tests.support.wrong_clock:application", TEST_CLOCK=str(clock))
 
 
 def set_to(clock: Path, seconds: int) -> None:
@@ -55,8 +55,8 @@ def test_fault_R10_the_clock_of_a_node_steps_under_load(installation, measured, 
     assert refused == []
     # Nobody was signed out: families and sessions go by the clock of the database.
     assert not any(family.is_ended for family in seen.families)
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)
 
 
 def signed_in_at(node: Node, sign_in: Callable[..., dict[str, str]]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.support import postgres_server
-from tests.support.installation import no_second_branch, nothing_is_lost
+from tests.support.installation import check_nothing_is_lost, check_one_branch
 from tests.support.witness import UNAVAILABLE
 
 _LOCKED_SECONDS = 20
@@ -34,8 +34,8 @@ def test_fault_R3_postgresql_restarts_under_load(installation, measured, mode):
     measured(mode=mode, answers=seen.summary(), recovery=round(seen.recovery(back), 2))
     assert seen.wrong(UNAVAILABLE) == []
     assert seen.recovery(back) < 5
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)
     installation.server.check(installation.url.rpartition("/")[2])
 
 
@@ -67,8 +67,8 @@ def test_fault_R3_postgresql_is_away_for_30_seconds(installation, measured):
     assert seen.recovery(back) < 5
     assert max(during) < 6
     assert node.workers() == before  # nothing had to be started again
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)
 
 
 def test_fault_R3_somebody_holds_the_table_of_refresh_families(installation, measured):
@@ -100,8 +100,8 @@ def test_fault_R3_somebody_holds_the_table_of_refresh_families(installation, mea
     assert len(beside) > 40
     assert seen.slowest() < 10
     assert seen.recovery(free) < 5
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)
 
 
 def test_fault_R3_a_storm_of_locks_on_rows(installation, measured):
@@ -132,8 +132,8 @@ def test_fault_R3_a_storm_of_locks_on_rows(installation, measured):
     measured(answers=seen.summary(), recovery=round(seen.recovery(calm), 2), slowest=round(seen.slowest(), 2))
     assert seen.wrong(UNAVAILABLE) == []
     assert seen.recovery(calm) < 5
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)
 
 
 def test_fault_R3_others_took_every_connection(installation, measured):
@@ -153,8 +153,8 @@ def test_fault_R3_others_took_every_connection(installation, measured):
     assert seen.wrong(UNAVAILABLE) == []
     assert seen.recovery(free) < 5
     assert httpx.get(f"{node.address}/readyz").status_code == 200
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)
 
 
 def take_every_connection(url: str, held: ExitStack) -> None:
@@ -188,5 +188,5 @@ def test_fault_R3_postgresql_is_a_standby_for_ten_seconds(installation, measured
     measured(answers=seen.summary(), recovery=round(seen.recovery(back), 2), ready=round(ready, 2))
     assert seen.wrong(UNAVAILABLE) == []
     assert seen.recovery(back) < 5
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support import postgres_server, stage
 from tests.support.independent import bearer
-from tests.support.installation import Installation, no_second_branch, nothing_is_lost
+from tests.support.installation import Installation, check_nothing_is_lost, check_one_branch
 from tests.support.packages import lacking
 from tests.support.witness import UNAVAILABLE, Witness
 
@@ -122,7 +122,7 @@ def test_fault_R4_the_disk_of_sqlite_is_full(measured):
             assert reader.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 reader.execute("DELETE FROM audit_entry")
-        no_second_branch(seen)
+        check_one_branch(seen)
 
 
 def test_fault_R4_the_disk_of_postgresql_is_full(installation, measured):
@@ -141,8 +141,8 @@ def test_fault_R4_the_disk_of_postgresql_is_full(installation, measured):
 
             measured(answers=seen.summary(), recovery=round(recovery, 2))
             assert recovery < 5
-            nothing_is_lost(seen, installation.query)
-            no_second_branch(seen)
+            check_nothing_is_lost(seen, installation.query)
+            check_one_branch(seen)
             installation.server.check(database)
         finally:
             installation.running.close()

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.support.high_availability import install, recipe, wait_until
-from tests.support.installation import no_second_branch, nothing_is_lost
+from tests.support.installation import check_nothing_is_lost, check_one_branch
 from tests.support.witness import OK, UNAVAILABLE, Witness
 
 _PROMISE = 30
@@ -41,8 +41,8 @@ def test_fault_HA_the_primary_dies_twice_and_no_acknowledged_write_is_lost(measu
         assert seen.wrong(UNAVAILABLE) == []
         assert max(recoveries) < _PROMISE
         assert seen.recovery(ended) == 0
-        nothing_is_lost(seen, installation.query)
-        no_second_branch(seen)
+        check_nothing_is_lost(seen, installation.query)
+        check_one_branch(seen)
 
 
 @pytest.mark.usefixtures("database")
@@ -79,8 +79,8 @@ def test_fault_HA_the_primary_dies_at_half_of_the_capacity(measured):
         assert set(before) == {OK}
         assert seen.wrong(UNAVAILABLE) == []
         assert max(recovery, silence) < _PROMISE
-        nothing_is_lost(seen, installation.query)
-        no_second_branch(seen)
+        check_nothing_is_lost(seen, installation.query)
+        check_one_branch(seen)
 
 
 def _rates_from_now(seen: Witness) -> dict[str, float]:

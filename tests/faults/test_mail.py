@@ -9,7 +9,7 @@ import httpx
 
 from tests.support import cast, codes
 from tests.support.independent import bearer
-from tests.support.installation import Installation, no_second_branch, nothing_is_lost
+from tests.support.installation import Installation, check_nothing_is_lost, check_one_branch
 
 _SENDS = 24
 
@@ -39,8 +39,8 @@ def test_fault_R9_the_mail_server_hangs(installation, measured):
     assert max(seconds for _, seconds in sends) < 5
     assert seen.wrong() == []
     assert max(during) < 5
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)
 
 
 def use_mail_server(installation: Installation, administrator: str, port: int) -> None:

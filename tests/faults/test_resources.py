@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 from django.conf import settings
 
-from tests.support.installation import no_second_branch, nothing_is_lost
+from tests.support.installation import check_nothing_is_lost, check_one_branch
 from tests.support.witness import CUT, UNAVAILABLE
 
 _FILES = 96
@@ -43,5 +43,5 @@ def test_fault_R13_a_node_runs_out_of_files(installation, measured):
     assert seen.wrong(CUT, UNAVAILABLE) == [], (settings.VAR / "server.log").read_text()
     assert seen.recovery(free) < 5
     assert httpx.get(f"{node.address}/readyz").status_code == 200
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)

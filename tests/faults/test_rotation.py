@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 from tests.support.independent import bearer, header_of, verified
-from tests.support.installation import no_second_branch, nothing_is_lost
+from tests.support.installation import check_nothing_is_lost, check_one_branch
 
 _ROTATIONS = 6
 _PAUSE = 5  # seconds
@@ -69,5 +69,5 @@ def test_fault_R7_keys_rotate_every_five_seconds(installation, measured):
     assert checked > 50
     unexpected = [each for each in seen.wrong() if "/oidc/userinfo: 401" not in each.outcome]
     assert unexpected == []
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)

@@ -5,7 +5,7 @@ import secrets
 import signal
 import time
 
-from tests.support.installation import no_second_branch, nothing_is_lost
+from tests.support.installation import check_nothing_is_lost, check_one_branch
 from tests.support.witness import CUT, UNAVAILABLE
 
 _KILLS = 20
@@ -27,5 +27,5 @@ def test_fault_R1_R2_workers_are_killed_under_load(installation, measured):
     assert seen.wrong(CUT, UNAVAILABLE) == []
     assert seen.count("ok") > 100
     assert seen.recovery(ended) < 5
-    nothing_is_lost(seen, installation.query)
-    no_second_branch(seen)
+    check_nothing_is_lost(seen, installation.query)
+    check_one_branch(seen)

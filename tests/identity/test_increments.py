@@ -7,10 +7,7 @@ import pytest
 from identity.limits import services as limits
 from identity.limits import stores
 from identity.limits.rules import Hit, Limit, Lock
-from tests.identity.test_limits import redis, store
 from tests.support.threads import at_once
-
-__all__ = ["redis", "store"]
 
 FAILURES = Limit("client failures", 3, 600)
 SHORT = Limit("summaries", 3, 1)

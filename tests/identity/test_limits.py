@@ -1,7 +1,6 @@
 """What is counted, in the database and in Redis alike."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -11,14 +10,10 @@ import pytest
 from django.db import connections, transaction
 from redis import Redis
 
-from database.redis import shared_redis
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.models import Counter
 from identity.limits.rules import Hit, Limit, Lock
-from tests.support import redis_server
-from tests.support.cast import World
-from tests.support.redis_server import RedisServer
 from tests.support.threads import at_once, rounds
 
 PAIR, IDENTIFIER = Lock("pair", 3, 900), Lock("identifier", 8, 3600)
@@ -41,26 +36,6 @@ def test_the_names_of_all_limits_fit_into_their_column():
     assert len(named) > 20
     assert most is not None
     assert [kind for kind in named if len(kind) > most] == []  # which SQLite would not say
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    with redis_server.running() as server:
-        yield server
-
-
-@pytest.fixture(params=["database", "redis"])
-def store(request: pytest.FixtureRequest, settings: Any, acme: World) -> Iterator[str]:
-    """Where it is counted; the tenant is a new one, and active."""
-    if request.param == "redis":
-        settings.CACHE_URL = request.getfixturevalue("redis").url
-        settings.CACHE_PREFIX = "gatehouse:test"
-    shared_redis.cache_clear()
-    with acme.active():
-        yield str(request.param)
-        # It was counted there and nowhere else.
-        assert Counter.objects.exists() == (request.param == "database")
-    shared_redis.cache_clear()
 
 
 def guess(*, right: bool = False, who: str = "ada", at: str = "192.0.2.1") -> None:

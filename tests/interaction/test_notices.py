@@ -14,7 +14,7 @@ from interaction.verification.texts import Brand
 from tests.support import codes, management
 from tests.support.cast import PASSWORD, World
 from tests.support.codes import message_to, messages_to, new_email, new_phone
-from tests.support.outgoing_messages import waits_for_nothing
+from tests.support.outgoing_messages import wait_until_sent
 
 NEW = "c0rrect horse battery"
 
@@ -127,7 +127,7 @@ def test_decision_N1_an_unproven_address_is_told_nothing(reachable):
 
     tell(reachable, user, Notice.PASSWORD_CHANGED)
 
-    waits_for_nothing(reachable)
+    wait_until_sent(reachable)
     assert notices_to(mail) == notices_to(phone) == []
 
 
@@ -149,7 +149,7 @@ def test_a_tenant_that_used_up_its_text_messages_sends_no_notice_by_phone(reacha
     tell(reachable, user, Notice.PASSWORD_CHANGED)
     tell(reachable, user, Notice.PASSWORD_CHANGED)
 
-    waits_for_nothing(reachable)
+    wait_until_sent(reachable)
     assert len(notices_to(phone)) == 1
 
 

@@ -1,5 +1,8 @@
 """Fixtures for the management API and the operators' site: who uses them."""
 
+from typing import Any
+
+import httpx
 import pytest
 
 from tests.support import cast, management, operators
@@ -47,3 +50,16 @@ def places(address: str) -> dict[str, Place]:
 def root(admin: Caller, address: str) -> Caller:
     """An administrator of everything, at the root, where tenants and administrators are managed."""
     return management.superuser(default_world())
+
+
+@pytest.fixture(scope="module")
+def document(address: str) -> dict[str, Any]:
+    """The OpenAPI document of the management API."""
+    found: dict[str, Any] = httpx.get(f"{address}/api/openapi.json").json()
+    return found
+
+
+@pytest.fixture(scope="module")
+def callers(crowd: dict[str, Estate]) -> dict[str, Caller]:
+    manager = management.member_manager(crowd["members"].world, crowd["members"]["organizations"])
+    return {"management": crowd["management"].admin, "root": crowd["root"].admin, "members": manager}

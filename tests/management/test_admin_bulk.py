@@ -12,7 +12,7 @@ from identity.operator_kit import bulk, extensions
 from identity.sessions import services as sessions
 from identity.users.models import User
 from tests.support import operators
-from tests.support.bulk_actions import SESSIONS, USERS, tick
+from tests.support.bulk_actions import SESSIONS, USERS, run_bulk_action
 from tests.support.operators import administrator
 
 
@@ -24,7 +24,7 @@ def suspended(world):
 def test_asks_first_and_says_how_many_and_whom(acme, operator):
     people = [acme.user(name=f"Person {number}") for number in range(3)]
 
-    answer = tick(operator, USERS, "suspend", people)
+    answer = run_bulk_action(operator, USERS, "suspend", people)
 
     assert "Suspend 3 users" in answer.text
     assert "Person 2" in answer.text
@@ -34,8 +34,11 @@ def test_asks_first_and_says_how_many_and_whom(acme, operator):
 def test_speaks_of_one_user_or_of_several(acme, operator):
     one, other = acme.user(), acme.user()
 
-    assert "Permanently deletes this user and their data." in tick(operator, USERS, "delete", [one]).text
-    several = tick(operator, USERS, "delete", [one, other]).text
+    assert (
+        "Permanently deletes this user and their data."
+        in run_bulk_action(operator, USERS, "delete", [one]).text
+    )
+    several = run_bulk_action(operator, USERS, "delete", [one, other]).text
     assert "Permanently deletes these users and their data." in several
     assert "this user" not in several
 
@@ -61,7 +64,7 @@ def test_each_is_done_and_written_down_for_itself(acme, operator):
     people = [acme.user() for _ in range(3)]
     other = acme.user()
 
-    answer = tick(operator, USERS, "suspend", people, confirmed="yes")
+    answer = run_bulk_action(operator, USERS, "suspend", people, confirmed="yes")
 
     assert answer.status_code == 303
     assert "3 of 3 done" in operator.get(USERS).text
@@ -74,9 +77,9 @@ def test_each_is_done_and_written_down_for_itself(acme, operator):
 
 def test_those_for_whom_it_makes_no_sense_are_left_out(acme, operator):
     once, twice = acme.user(), acme.user()
-    tick(operator, USERS, "suspend", [twice], confirmed="yes")
+    run_bulk_action(operator, USERS, "suspend", [twice], confirmed="yes")
 
-    answer = tick(operator, USERS, "suspend", [once, twice])
+    answer = run_bulk_action(operator, USERS, "suspend", [once, twice])
 
     assert 'value="Suspend user"' in answer.text
 
@@ -88,7 +91,7 @@ def test_sessions_end(acme, operator):
             sessions.start(user, amr=["pwd"])
         live = list(user.sessions.live())
 
-    tick(operator, SESSIONS, "end", live[:2], confirmed="yes")
+    run_bulk_action(operator, SESSIONS, "end", live[:2], confirmed="yes")
 
     with acme.active():
         assert list(user.sessions.live()) == live[2:]
@@ -97,7 +100,7 @@ def test_sessions_end(acme, operator):
 def test_what_another_tenant_owns_is_not_touched(acme, rival, operator):
     acme.user()
 
-    tick(operator, USERS, "suspend", [rival.user()], confirmed="yes")
+    run_bulk_action(operator, USERS, "suspend", [rival.user()], confirmed="yes")
 
     assert suspended(rival) == set()
 
@@ -106,7 +109,7 @@ def test_what_another_tenant_owns_is_not_touched(acme, rival, operator):
 def test_what_is_no_id_is_refused(acme, operator, row):
     acme.user()
 
-    assert tick(operator, USERS, "suspend", [row], confirmed="yes").status_code == 400
+    assert run_bulk_action(operator, USERS, "suspend", [row], confirmed="yes").status_code == 400
 
 
 def test_there_is_an_end_to_how_many(acme, operator, monkeypatch):
@@ -131,7 +134,7 @@ def test_there_is_an_end_to_how_many(acme, operator, monkeypatch):
 def test_nothing_else_is_an_action(acme, operator, action):
     user = acme.user()
 
-    tick(operator, USERS, action, [user], confirmed="yes")
+    run_bulk_action(operator, USERS, action, [user], confirmed="yes")
 
     with acme.active():
         assert User.objects.filter(pk=user.pk, is_suspended=False).exists()
@@ -143,21 +146,21 @@ def test_an_auditor_has_none_and_support_has_those_of_people(acme):
     support = operators.at(acme, administrator(role="support", tenants=[acme.tenant.slug]))
 
     assert ACTION_CHECKBOX_NAME not in auditor.get(USERS).text
-    tick(auditor, USERS, "suspend", [user], confirmed="yes")
+    run_bulk_action(auditor, USERS, "suspend", [user], confirmed="yes")
     assert suspended(acme) == set()
-    tick(support, USERS, "suspend", [user], confirmed="yes")
+    run_bulk_action(support, USERS, "suspend", [user], confirmed="yes")
     assert suspended(acme) == {user.username}
 
 
 class TestSentTwice:
     def test_a_form_runs_once(self, acme, operator):
         people = [acme.user() for _ in range(2)]
-        shown = tick(operator, USERS, "suspend", people).text
+        shown = run_bulk_action(operator, USERS, "suspend", people).text
         (key,) = re.findall(r'name="idempotency_key" value="([^"]+)"', shown)
 
         pages = []
         for _ in range(2):
-            tick(operator, USERS, "suspend", people, confirmed="yes", idempotency_key=key)
+            run_bulk_action(operator, USERS, "suspend", people, confirmed="yes", idempotency_key=key)
             pages.append(operator.get(USERS).text)
 
         assert "2 of 2 done" in pages[0]
@@ -170,8 +173,8 @@ class TestSentTwice:
         one, other = acme.user(), acme.user()
         key = {"confirmed": "yes", "idempotency_key": "k" * 24}
 
-        tick(operator, USERS, "suspend", [one], **key)
-        tick(operator, USERS, "suspend", [other], **key)
+        run_bulk_action(operator, USERS, "suspend", [one], **key)
+        run_bulk_action(operator, USERS, "suspend", [other], **key)
 
         assert suspended(acme) == {one.username}
 
@@ -179,8 +182,8 @@ class TestSentTwice:
         people = [acme.user() for _ in range(10)]
         key = {"confirmed": "yes", "idempotency_key": "k" * 24}
 
-        refused = tick(operator, USERS, "delete", people, number="9", **key)
-        tick(operator, USERS, "delete", people, number="10", **key)
+        refused = run_bulk_action(operator, USERS, "delete", people, number="9", **key)
+        run_bulk_action(operator, USERS, "delete", people, number="10", **key)
 
         assert refused.status_code == 400
         with acme.active():

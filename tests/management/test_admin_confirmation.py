@@ -9,10 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.conf import settings
 from django.contrib.admin import site
+from django.utils import translation
 
 from identity.factors.models import Authenticator, RecoveryGrant
 from identity.operator_kit import fresh_proof
 from identity.users.models import User
+from management.site import confirmation, own_passkeys
 from management.site.sessions import SessionStore
 from tests.support import authenticator, factors, import_page, operators
 from tests.support.admin_pages import operate
@@ -55,6 +57,18 @@ def hidden_in(page):
 
 def next_of(answer):
     return parse_qs(urlsplit(answer.headers["Location"]).query)["next"][0]
+
+
+@pytest.mark.parametrize("page", [confirmation._OPERATION, own_passkeys._ADD])
+def test_a_page_says_how_long_the_proof_counts(page, settings):
+    with translation.override("en"):
+        texts = [str(page.description)]
+        settings.CONFIRM_SECONDS = 1200
+        texts.append(str(page.description))
+    with translation.override("de"):
+        texts.append(str(page.description))
+
+    assert [re.findall(r"\d+ \w+", text) for text in texts] == [["5 minutes"], ["20 minutes"], ["20 Minuten"]]
 
 
 def test_decision_M47_the_operations_that_need_it_run_on_no_other_page():

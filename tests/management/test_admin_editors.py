@@ -15,7 +15,7 @@ from interaction.connectors.models import Connector
 from interaction.experience import services as experience
 from oidc.applications import bindings
 from tests.support import operators
-from tests.support.admin_operations import do, said
+from tests.support.admin_operations import read_text, submit_operation
 from tests.support.operators import administrator
 
 SECRET = "a-secret-of-a-provider"
@@ -27,7 +27,7 @@ def keys(world):
 
 class TestResources:
     def test_are_made_changed_given_scopes_and_deleted(self, acme, operator):
-        made = do(
+        made = submit_operation(
             operator,
             Resource,
             "create",
@@ -39,16 +39,18 @@ class TestResources:
             shop = Resource.objects.get(indicator="https://shop.example")
         assert made.headers["Location"].endswith(f"/{shop.pk}/change/")
 
-        do(operator, Resource, "change", shop, name="The shop", access_token_ttl="900", is_default="on")
-        do(operator, Resource, "add-scope", shop, name="read:orders", description="See orders")
+        submit_operation(
+            operator, Resource, "change", shop, name="The shop", access_token_ttl="900", is_default="on"
+        )
+        submit_operation(operator, Resource, "add-scope", shop, name="read:orders", description="See orders")
 
         with acme.active():
             shop = Resource.objects.get(pk=shop.pk)
             scope = Scope.objects.get(resource=shop)
             assert (shop.name, shop.access_token_ttl, shop.is_default) == ("The shop", 900, True)
         assert "read:orders" in operator.get(f"/admin/resources/resource/{shop.pk}/change/").text
-        do(operator, Scope, "delete", scope)
-        do(operator, Resource, "delete", shop)
+        submit_operation(operator, Scope, "delete", scope)
+        submit_operation(operator, Resource, "delete", shop)
         assert keys(acme)[-5:] == [
             "Resource.Create", "Resource.Update", "Scope.Create", "Scope.Delete", "Resource.Delete",
         ]  # fmt: skip
@@ -65,18 +67,18 @@ class TestResources:
     def test_rules_of_the_api_are_told_at_the_field(self, acme, operator, typed, told):
         fields = {"name": "Shop", "indicator": "https://shop.example", "access_token_ttl": "600", **typed}
 
-        answer = do(operator, Resource, "create", **fields)
+        answer = submit_operation(operator, Resource, "create", **fields)
 
         assert answer.status_code == 400
-        assert told in said(answer)
+        assert told in read_text(answer)
         assert 'class="errorlist"' in answer.text
 
     def test_the_management_api_stays(self, acme, operator):
         with acme.active():
             own = Resource.objects.get(is_protected=True)
 
-        do(operator, Resource, "delete", own)
-        answer = do(operator, Resource, "change", own, name="Mine", access_token_ttl="600")
+        submit_operation(operator, Resource, "delete", own)
+        answer = submit_operation(operator, Resource, "change", own, name="Mine", access_token_ttl="600")
 
         assert answer.status_code == 400
         with acme.active():
@@ -87,27 +89,27 @@ class TestRoles:
     def test_are_made_and_hold_what_was_ticked(self, acme, operator):
         with acme.active():
             scope = Scope.objects.get(name="all")
-        do(operator, Role, "create", name="Clerk", type="User", description="")
+        submit_operation(operator, Role, "create", name="Clerk", type="User", description="")
         with acme.active():
             clerk = Role.objects.get(name="Clerk")
 
-        do(operator, Role, "scopes", clerk, scope_ids=[str(scope.pk)])
+        submit_operation(operator, Role, "scopes", clerk, scope_ids=[str(scope.pk)])
         with acme.active():
             held = list(roles.SCOPES.items_of(clerk.pk))
-        do(operator, Role, "scopes", clerk, scope_ids=[])
+        submit_operation(operator, Role, "scopes", clerk, scope_ids=[])
 
         with acme.active():
             assert held == [scope]
             assert not roles.SCOPES.items_of(clerk.pk).exists()
 
     def test_another_tenant_s_scope_is_no_choice(self, acme, rival, operator):
-        do(operator, Role, "create", name="Clerk", type="User", description="")
+        submit_operation(operator, Role, "create", name="Clerk", type="User", description="")
         with rival.active():
             foreign = Scope.objects.get(name="all")
         with acme.active():
             clerk = Role.objects.get(name="Clerk")
 
-        answer = do(operator, Role, "scopes", clerk, scope_ids=[str(foreign.pk)])
+        answer = submit_operation(operator, Role, "scopes", clerk, scope_ids=[str(foreign.pk)])
 
         assert answer.status_code == 400
         with acme.active():
@@ -115,13 +117,13 @@ class TestRoles:
 
     def test_are_given_to_people_by_administrators_and_not_by_support(self, acme, operator):
         user = acme.user()
-        do(operator, Role, "create", name="Clerk", type="User", description="")
+        submit_operation(operator, Role, "create", name="Clerk", type="User", description="")
         with acme.active():
             clerk = Role.objects.get(name="Clerk")
         support = operators.at(acme, administrator(role="support", tenants=[acme.tenant.slug]))
         path = f"/admin/users/user/{user.pk}/do/roles/"
 
-        do(operator, type(user), "roles", user, role_ids=[str(clerk.pk)])
+        submit_operation(operator, type(user), "roles", user, role_ids=[str(clerk.pk)])
 
         assert support.get(path).status_code == 403
         assert path not in support.get(f"/admin/users/user/{user.pk}/change/").text
@@ -134,7 +136,7 @@ class TestRoles:
         with acme.active():
             managing = Role.objects.get(is_protected=True)
 
-        do(operator, type(robot), "roles", robot, role_ids=[str(managing.pk)])
+        submit_operation(operator, type(robot), "roles", robot, role_ids=[str(managing.pk)])
         operator.submit(f"/admin/applications/application/{shop.pk}/do/roles/", page="/admin/tenant/")
 
         with acme.active():
@@ -145,7 +147,9 @@ class TestRoles:
 class TestOrganizations:
     @pytest.fixture
     def chapter(self, acme, operator):
-        do(operator, Organization, "create", name="Chapter", description="", logo_url="", metadata='{"a": 1}')
+        submit_operation(
+            operator, Organization, "create", name="Chapter", description="", logo_url="", metadata='{"a": 1}'
+        )
         with acme.active():
             return Organization.objects.get(name="Chapter")
 
@@ -154,7 +158,7 @@ class TestOrganizations:
 
     @pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": "\\u0000"}', '{"a": "\\ud800"}', "[1]", "{"])
     def test_metadata_that_cannot_be_stored_is_refused(self, acme, operator, text):
-        answer = do(
+        answer = submit_operation(
             operator, Organization, "create", name="Chapter", description="", logo_url="", metadata=text
         )
 
@@ -180,18 +184,20 @@ class TestOrganizations:
         with acme.active():
             role = OrganizationRole.objects.create(name="Editor")
 
-        do(operator, Organization, "add-members", chapter, user_ids=f"ADA@acme.example\r\n{bob.pk}\r\n")
+        submit_operation(
+            operator, Organization, "add-members", chapter, user_ids=f"ADA@acme.example\r\n{bob.pk}\r\n"
+        )
         with acme.active():
             member = Membership.objects.get(user=ada)
             assert Membership.objects.filter(organization=chapter).count() == 2
-        do(operator, Membership, "roles", member, organization_role_ids=[str(role.pk)])
-        do(operator, Membership, "change", member, is_admin="on")
+        submit_operation(operator, Membership, "roles", member, organization_role_ids=[str(role.pk)])
+        submit_operation(operator, Membership, "change", member, is_admin="on")
 
         page = operator.get(f"/admin/organizations/membership/{member.pk}/change/").text
         assert "Editor" in page
         with acme.active():
             assert Membership.objects.get(pk=member.pk).is_admin
-        gone = do(operator, Membership, "remove", member)
+        gone = submit_operation(operator, Membership, "remove", member)
         assert gone.headers["Location"].endswith(f"/organization/{chapter.pk}/change/")
 
     @pytest.mark.parametrize("unknown", ["nobody", "{rival}", "\u0000"])
@@ -199,21 +205,21 @@ class TestOrganizations:
         acme.user("ada")
         lines = f"ada\n{unknown.format(rival=rival.user().pk)}"
 
-        answer = do(operator, Organization, "add-members", chapter, user_ids=lines)
+        answer = submit_operation(operator, Organization, "add-members", chapter, user_ids=lines)
 
         assert answer.status_code == 400
         with acme.active():
             assert not Membership.objects.filter(organization=chapter).exists()
 
     def test_role_templates_hold_permissions_and_scopes(self, acme, operator):
-        do(operator, OrganizationPermission, "create", name="read:books", description="")
-        do(operator, OrganizationRole, "create", name="Reader", type="User", description="")
+        submit_operation(operator, OrganizationPermission, "create", name="read:books", description="")
+        submit_operation(operator, OrganizationRole, "create", name="Reader", type="User", description="")
         with acme.active():
             role, permission = OrganizationRole.objects.get(), OrganizationPermission.objects.get()
             scope = Scope.objects.get(name="all")
 
-        do(operator, OrganizationRole, "permissions", role, permission_ids=[str(permission.pk)])
-        do(operator, OrganizationRole, "scopes", role, scope_ids=[str(scope.pk)])
+        submit_operation(operator, OrganizationRole, "permissions", role, permission_ids=[str(permission.pk)])
+        submit_operation(operator, OrganizationRole, "scopes", role, scope_ids=[str(scope.pk)])
 
         page = operator.get(f"/admin/organizations/organizationrole/{role.pk}/change/").text
         assert "read:books" in page
@@ -222,14 +228,18 @@ class TestOrganizations:
 
 class TestConnectors:
     def test_secrets_go_in_and_never_come_out(self, acme, operator):
-        chosen = do(operator, Connector, "create", connector_id="google")
+        chosen = submit_operation(operator, Connector, "create", connector_id="google")
         assert chosen.headers["Location"].endswith("/do/create-google/")
-        do(operator, Connector, "create-google", client_id="first", client_secret=SECRET, scope="openid")
+        submit_operation(
+            operator, Connector, "create-google", client_id="first", client_secret=SECRET, scope="openid"
+        )
         with acme.active():
             made = Connector.objects.get()
         path = f"/admin/connectors/connector/{made.pk}"
 
-        do(operator, Connector, "change", made, client_id="second", client_secret="", scope="openid")
+        submit_operation(
+            operator, Connector, "change", made, client_id="second", client_secret="", scope="openid"
+        )
 
         with acme.active():
             changed = Connector.objects.get()
@@ -249,29 +259,29 @@ class TestConnectors:
             }
             smtp = connectors.create(connector_id="smtp", type="Email", config=config)
 
-        answer = do(
+        answer = submit_operation(
             operator, Connector, "change", smtp, host="evil.example", username="u", from_email="a@b.example"
         )
 
         assert answer.status_code == 400
-        assert "send the secret again" in said(answer)
+        assert "send the secret again" in read_text(answer)
         with acme.active():
             assert Connector.objects.get().config()["host"] == "mail.example"
 
     def test_what_is_missing_is_told_at_its_field(self, operator):
-        answer = do(operator, Connector, "create-smtp", host="", from_email="x")
+        answer = submit_operation(operator, Connector, "create-smtp", host="", from_email="x")
 
         assert answer.status_code == 400
-        assert said(answer).count("is required") == 1
-        assert "must be an email address" in said(answer)
+        assert read_text(answer).count("is required") == 1
+        assert "must be an email address" in read_text(answer)
 
     def test_one_whose_provider_is_not_built_in_is_json(self, acme, operator):
         with acme.active():
             made = connectors.create(connector_id="theirs", type="Sms", config={"token": SECRET, "a": 1})
 
         shown = operator.get(f"/admin/connectors/connector/{made.pk}/do/change/").text
-        do(operator, Connector, "change", made, config='{"token": "***", "a": 2}')
-        wrong = do(operator, Connector, "change", made, config="[]")
+        submit_operation(operator, Connector, "change", made, config='{"token": "***", "a": 2}')
+        wrong = submit_operation(operator, Connector, "change", made, config="[]")
 
         assert SECRET not in shown
         assert wrong.status_code == 400
@@ -287,8 +297,10 @@ class TestTheSignInExperience:
     def test_ways_and_registration_are_changed(self, acme, operator):
         row = self.at(acme)
 
-        do(operator, type(row), "ways", row, email_password="on", email_code="on")
-        do(operator, type(row), "registration", self.at(acme), identifiers=["email"], verify="on")
+        submit_operation(operator, type(row), "ways", row, email_password="on", email_code="on")
+        submit_operation(
+            operator, type(row), "registration", self.at(acme), identifiers=["email"], verify="on"
+        )
 
         after = self.at(acme)
         assert after.can_use_code("email")
@@ -302,19 +314,21 @@ class TestTheSignInExperience:
 
     def test_messages_get_words_of_the_tenant_s_own_and_lose_them(self, acme, operator):
         row = self.at(acme)
-        chosen = do(operator, type(row), "message", row, message="sign_in-sms", language="zh-hans")
+        chosen = submit_operation(
+            operator, type(row), "message", row, message="sign_in-sms", language="zh-hans"
+        )
         name = chosen.headers["Location"].split("/")[-2]
 
-        refused = do(operator, type(row), name, row, text="no place for it")
-        do(operator, type(row), name, row, text="{code} from {name}")
+        refused = submit_operation(operator, type(row), name, row, text="no place for it")
+        submit_operation(operator, type(row), name, row, text="{code} from {name}")
 
         assert refused.status_code == 400
-        assert "must contain {code}" in said(refused)
+        assert "must contain {code}" in read_text(refused)
         (template,) = self.at(acme).message_templates
         assert (template["purpose"], template["channel"], template["language"]) == (
             "sign_in", "sms", "zh-hans",
         )  # fmt: skip
-        do(operator, type(row), name, self.at(acme), text="")
+        submit_operation(operator, type(row), name, self.at(acme), text="")
         assert self.at(acme).message_templates == []
 
     def test_of_two_edits_at_once_one_is_told_to_read_again(self, acme, operator):
@@ -322,7 +336,7 @@ class TestTheSignInExperience:
         path = f"/admin/experience/signinexperience/{row.pk}/do/ways/"
         page = operator.get(path).text
         (token, *_) = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
-        do(operators.at(acme), type(row), "registration", row, identifiers=["email"])
+        submit_operation(operators.at(acme), type(row), "registration", row, identifiers=["email"])
 
         answer = operator.http.post(
             path,

@@ -11,7 +11,6 @@ import os
 import re
 import string
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
@@ -19,14 +18,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from identity.tenants.models import Tenant
-from management.administrators.models import Administrator
 from tests.support import cast, management, signing_keys
-from tests.support.cast import World
 from tests.support.management_routes import Route, writes
 from tests.support.surface import Estate
-from tests.support.tenant_rows import changed, rows_of
+from tests.support.tenant_rows import changed
 from tests.support.threads import at_once
+from tests.support.writes import Write
 
 THOROUGH: Final = bool(os.environ.get("GATEHOUSE_THOROUGH"))
 EXAMPLES: Final = 150 if THOROUGH else 12
@@ -36,47 +33,6 @@ FREE: Final = {"metadata", "custom_data", "config"}
 CONTROL: Final = "".join(chr(code) for code in (*range(1, 9), 11, 12, *range(14, 32), *range(127, 160)))
 
 Path = tuple[str | int, ...]
-
-
-@dataclass
-class Door:
-    """A write, where it is good, and who may do it."""
-
-    route: Route
-    world: World
-    path: str
-    good: dict[str, Any]
-    token: str
-
-    def send(self, content: bytes, **headers: str) -> httpx.Response:
-        return management.connection().request(
-            self.route.method,
-            f"{self.world.address}/api/v1{self.path}",
-            content=content,
-            headers={
-                "Authorization": f"Bearer {self.token}",
-                "Content-Type": "application/json",
-                **headers,
-            },
-        )
-
-    def rows(self) -> dict[str, list[Any]]:
-        """All that a write could change."""
-        rows = rows_of(self.world)
-        if self.route.group == "root":
-            rows |= {"tenants": list(Tenant.objects.order_by("pk").values_list())}
-            rows |= {"administrators": list(Administrator.objects.order_by("pk").values_list())}
-        return rows
-
-    def refusal(self, answer: httpx.Response, *codes: int) -> str:
-        """The message of an answer, which must be a refusal with one of these codes."""
-        assert answer.status_code in codes, f"{self.route}: {answer.status_code} {answer.text[:500]}"
-        envelope = answer.json()
-        management.check_members(envelope)
-        assert envelope["code"] == answer.status_code
-        assert envelope["result"] == (None if self.route.group == "members" else "")
-        assert envelope["message"]
-        return str(envelope["message"])
 
 
 @pytest.fixture(scope="module")
@@ -92,15 +48,15 @@ def tokens(estates: dict[str, Estate]) -> dict[str, str]:
     return {"management": superuser, "root": superuser, "members": manager.token or ""}
 
 
-def door_to(route: Route, estates: dict[str, Estate], tokens: dict[str, str]) -> Door:
+def write_to(route: Route, estates: dict[str, Estate], tokens: dict[str, str]) -> Write:
     estate = estates[route.group]
     path = route.filled(estate.ids(route))
-    return Door(route, estate.world, path, estate.body(route), tokens[route.group])
+    return Write(route, estate.world, path, estate.body(route), tokens[route.group])
 
 
 @pytest.fixture(params=writes(), ids=str)
-def door(request: Any, estates: dict[str, Estate], tokens: dict[str, str]) -> Door:
-    return door_to(request.param, estates, tokens)
+def write(request: Any, estates: dict[str, Estate], tokens: dict[str, str]) -> Write:
+    return write_to(request.param, estates, tokens)
 
 
 # ── Bodies that are no JSON objects, or not only one ────────────────────────────────────────────────────────
@@ -131,15 +87,15 @@ WITH_OPTIONAL_BODY: Final = {
 }
 
 
-def test_decision_H10_only_one_json_object_is_taken(door):
-    before = door.rows()
+def test_decision_H10_only_one_json_object_is_taken(write):
+    before = write.rows()
 
     for body in NO_OBJECT:
-        door.refusal(door.send(body), 400)
-    if door.route.method != "PATCH" and door.route.path not in WITH_OPTIONAL_BODY:
-        door.refusal(door.send(NOTHING), 400)  # the others need not be told anything
+        write.refusal(write.send(body), 400)
+    if write.route.method != "PATCH" and write.route.path not in WITH_OPTIONAL_BODY:
+        write.refusal(write.send(NOTHING), 400)  # the others need not be told anything
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
 def within(good: dict[str, Any], text: str) -> bytes:
@@ -147,10 +103,10 @@ def within(good: dict[str, Any], text: str) -> bytes:
     return (json.dumps(good)[:-1] + ("," if good else "") + text + "}").encode()
 
 
-def test_decision_H10_what_spoils_a_field_is_refused_by_its_name(door):
-    before = door.rows()
-    name = next(iter(door.good))
-    again = f"{json.dumps(name)}: {json.dumps(door.good[name])}"
+def test_decision_H10_what_spoils_a_field_is_refused_by_its_name(write):
+    before = write.rows()
+    name = next(iter(write.good))
+    again = f"{json.dumps(name)}: {json.dumps(write.good[name])}"
     spoilt = {
         r'"else": "\u0000"': "else: must not hold a NUL",
         r'"else": ["a", {"b": "c\u0000"}]': "else: must not hold a NUL",
@@ -160,24 +116,24 @@ def test_decision_H10_what_spoils_a_field_is_refused_by_its_name(door):
         '"else": {"a": 1, "a": 1}': "a: occurs more than once",
     }
     for text, message in spoilt.items():
-        assert door.refusal(door.send(within(door.good, text)), 400).startswith(message)
+        assert write.refusal(write.send(within(write.good, text)), 400).startswith(message)
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
-def test_decision_H3_a_body_over_1_MiB_is_413_and_another_type_is_415(door):
-    before = door.rows()
-    large = within(door.good, f'"else": "{"x" * LARGEST}"')
-    good = json.dumps(door.good).encode()
+def test_decision_H3_a_body_over_1_MiB_is_413_and_another_type_is_415(write):
+    before = write.rows()
+    large = within(write.good, f'"else": "{"x" * LARGEST}"')
+    good = json.dumps(write.good).encode()
 
-    door.refusal(door.send(large, Connection="close"), 413)
+    write.refusal(write.send(large, Connection="close"), 413)
     for kind in (
         *("text/plain", "application/x-www-form-urlencoded", "application/xml", "application/jsonp", "json"),
         *("multipart/form-data; boundary=x", "text/json", "*/*", "application/merge-patch+json"),
     ):
-        door.refusal(door.send(good, **{"Content-Type": kind}), 415)
+        write.refusal(write.send(good, **{"Content-Type": kind}), 415)
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
 # ── One field at a time ─────────────────────────────────────────────────────────────────────────────────────
@@ -248,20 +204,20 @@ def hypothesized(test: Callable[[Any], None], strategy: st.SearchStrategy[Any]) 
     )(given(strategy)(test))()
 
 
-def test_decision_H2_a_value_of_the_wrong_kind_is_400_names_the_field_and_changes_nothing(door):
-    before = door.rows()
+def test_decision_H2_a_value_of_the_wrong_kind_is_400_names_the_field_and_changes_nothing(write):
+    before = write.rows()
 
     def refused(sent: tuple[Path, Any]) -> None:
         at, value = sent
-        message = door.refusal(door.send(json.dumps(with_value(door.good, at, value)).encode()), 400)
+        message = write.refusal(write.send(json.dumps(with_value(write.good, at, value)).encode()), 400)
         assert str(at[0]) in message, f"{at}: {message}"
 
-    places = st.sampled_from(list(fields(door.good)))
+    places = st.sampled_from(list(fields(write.good)))
     hypothesized(
-        refused, places.flatmap(lambda at: wrong_for(at, value_at(door.good, at)).map(lambda bad: (at, bad)))
+        refused, places.flatmap(lambda at: wrong_for(at, value_at(write.good, at)).map(lambda bad: (at, bad)))
     )
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
 def spoilt(value: Any, at: str = "") -> tuple[Any, set[str]]:
@@ -272,67 +228,67 @@ def spoilt(value: Any, at: str = "") -> tuple[Any, set[str]]:
     return ("wrong" if isinstance(value, bool | int | dict | list) or value is None else 7), {at}
 
 
-def test_every_wrong_field_is_named_at_once(door):
-    before = door.rows()
-    body, paths = spoilt(door.good)
+def test_every_wrong_field_is_named_at_once(write):
+    before = write.rows()
+    body, paths = spoilt(write.good)
 
-    answer = door.send(json.dumps(body).encode())
+    answer = write.send(json.dumps(body).encode())
 
     errors = management.check_members(answer.json())
-    assert door.refusal(answer, 400)
+    assert write.refusal(answer, 400)
     assert {error["field"] for error in errors} == paths
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
-def test_decision_H10_every_text_is_bounded_and_free_of_control_characters(door):
-    before = door.rows()
+def test_decision_H10_every_text_is_bounded_and_free_of_control_characters(write):
+    before = write.rows()
 
-    for at in fields(door.good):
-        good = value_at(door.good, at)
+    for at in fields(write.good):
+        good = value_at(write.good, at)
         if isinstance(good, str):
             bad = [
                 "x" * 60_000,
                 *([] if "password" in at else [f"a{CONTROL[0]}b", f"{good}\x7f", f"{good}\x85"]),
             ]
             for value in bad:
-                sent = json.dumps(with_value(door.good, at, value)).encode()
-                assert str(at[0]) in door.refusal(door.send(sent), 400), at
+                sent = json.dumps(with_value(write.good, at, value)).encode()
+                assert str(at[0]) in write.refusal(write.send(sent), 400), at
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
-def test_decision_H10_objects_of_the_callers_own_hold_64_KiB(door):
-    before = door.rows()
+def test_decision_H10_objects_of_the_callers_own_hold_64_KiB(write):
+    before = write.rows()
 
-    for name in FREE & set(door.good):
+    for name in FREE & set(write.good):
         large = {"a": "x" * 65_536}
-        message = door.refusal(door.send(json.dumps(door.good | {name: large}).encode()), 400)
+        message = write.refusal(write.send(json.dumps(write.good | {name: large}).encode()), 400)
         assert message.startswith(f"{name}: ")
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
-def test_decision_H10_numbers_that_would_come_back_as_others_are_refused(door):
-    before = door.rows()
+def test_decision_H10_numbers_that_would_come_back_as_others_are_refused(write):
+    before = write.rows()
 
-    for name in FREE & set(door.good):
+    for name in FREE & set(write.good):
         for number in ("1e30", "-1e19", str(10**19 * 9), "1.7976931348623157e308"):
-            sent = json.dumps(door.good | {name: {"a": [{"b": "?"}]}}).replace('"?"', number)
-            assert door.refusal(door.send(sent.encode()), 400).startswith(f"{name}: ")
+            sent = json.dumps(write.good | {name: {"a": [{"b": "?"}]}}).replace('"?"', number)
+            assert write.refusal(write.send(sent.encode()), 400).startswith(f"{name}: ")
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
-def test_whatever_json_comes_is_taken_or_refused_but_breaks_nothing(door):
+def test_whatever_json_comes_is_taken_or_refused_but_breaks_nothing(write):
     """Also values that may be good: nothing at all, other keys, a list in any order."""
 
     def answered(sent: tuple[Path, Any]) -> None:
         at, value = sent
-        answer = door.send(json.dumps(with_value(door.good, at, value)).encode())
+        answer = write.send(json.dumps(with_value(write.good, at, value)).encode())
         if answer.status_code != 200:
-            door.refusal(answer, 400, 404)
+            write.refusal(answer, 400, 404)
 
-    places = st.sampled_from(list(fields(door.good)))
+    places = st.sampled_from(list(fields(write.good)))
     hypothesized(answered, st.tuples(places, TREES))
 
 
@@ -355,15 +311,15 @@ def required(address: str) -> dict[str, list[str]]:
     return {str(route): found[f"{route.method} {spelled(f'/api/v1{route.path}')}"] for route in writes()}
 
 
-def test_what_is_required_and_missing_or_null_is_400_and_is_named(door, required):
-    before = door.rows()
+def test_what_is_required_and_missing_or_null_is_400_and_is_named(write, required):
+    before = write.rows()
 
-    for name in required[str(door.route)]:
-        without = {other: value for other, value in door.good.items() if other != name}
-        for body in (without, door.good | {name: None}):
-            assert name in door.refusal(door.send(json.dumps(body).encode()), 400)
+    for name in required[str(write.route)]:
+        without = {other: value for other, value in write.good.items() if other != name}
+        for body in (without, write.good | {name: None}):
+            assert name in write.refusal(write.send(json.dumps(body).encode()), 400)
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
 def test_the_document_knows_what_is_required(required):
@@ -371,9 +327,9 @@ def test_the_document_knows_what_is_required(required):
     assert required["POST /users"] == ["username"]
 
 
-def test_decision_H4_ids_that_are_nothing_here_are_named_and_nothing_is_changed(door, rival):
-    lists = [name for name, value in door.good.items() if name.endswith("_ids") and isinstance(value, list)]
-    before = door.rows()
+def test_decision_H4_ids_that_are_nothing_here_are_named_and_nothing_is_changed(write, rival):
+    lists = [name for name, value in write.good.items() if name.endswith("_ids") and isinstance(value, list)]
+    before = write.rows()
     theirs = Estate(rival)
     strangers = [
         *("", "x", "*", "null", "01900000-0000-7000-8000-000000000000", "default", "1"),
@@ -381,20 +337,20 @@ def test_decision_H4_ids_that_are_nothing_here_are_named_and_nothing_is_changed(
     ]
     for name in lists:
         for stranger in strangers:
-            sent = door.good | {name: [*door.good[name], stranger]}
-            message = door.refusal(door.send(json.dumps(sent).encode()), 400)
+            sent = write.good | {name: [*write.good[name], stranger]}
+            message = write.refusal(write.send(json.dumps(sent).encode()), 400)
             assert message.startswith(f"{name}")
             assert stranger in message
 
-    assert changed(before, door.rows()) == {}
+    assert changed(before, write.rows()) == {}
 
 
 # ── Two at once ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def made_twice(door: Door, body: dict[str, Any], times: int) -> list[httpx.Response]:
+def made_twice(write: Write, body: dict[str, Any], times: int) -> list[httpx.Response]:
     content = json.dumps(body).encode()
-    return at_once(times, lambda _: door.send(content))
+    return at_once(times, lambda _: write.send(content))
 
 
 # The first two create nothing. An application has at most five secrets: see ``test_application_secrets``.
@@ -416,13 +372,13 @@ REPEATABLE: Final = {
 
 @pytest.mark.parametrize("route", CREATIONS, ids=str)
 def test_of_two_who_make_one_thing_at_once_one_wins(route, estates, tokens):
-    door = door_to(route, estates, tokens)
+    write = write_to(route, estates, tokens)
     # A user has at most five authenticators.
     most = 3 if str(route) == "POST /users/:pk/mfa-verifications" else 10
 
     for _ in range(most if THOROUGH else 3):
         signing_keys.delete_previous(estates[route.group].world, but=10)
-        answers = made_twice(door, estates[route.group].body(route), 2)
+        answers = made_twice(write, estates[route.group].body(route), 2)
 
         statuses = sorted(answer.status_code for answer in answers)
         if str(route) in REPEATABLE:
@@ -430,4 +386,4 @@ def test_of_two_who_make_one_thing_at_once_one_wins(route, estates, tokens):
         else:
             assert statuses == [200, 400], [answer.text for answer in answers]
             refusal = next(answer for answer in answers if answer.status_code == 400)
-            assert re.match(r"\w+: .*already", door.refusal(refusal, 400))
+            assert re.match(r"\w+: .*already", write.refusal(refusal, 400))

@@ -14,7 +14,7 @@ from identity.organizations.models import Membership, Organization
 from identity.roles.models import Role, UserRole
 from identity.sessions import services as sessions
 from identity.users.models import User
-from tests.support.bulk_actions import USERS, tick
+from tests.support.bulk_actions import USERS, run_bulk_action
 
 
 @pytest.fixture
@@ -38,17 +38,17 @@ def test_of_all_selected_rows_is_summed_and_of_no_other(acme, operator, people):
     with acme.active():
         sessions.start(acme.user(), amr=["pwd"])
 
-    assert said(tick(operator, USERS, "suspend", people)) == ["3 sessions end."]
-    assert said(tick(operator, USERS, "delete", people)) == [
+    assert said(run_bulk_action(operator, USERS, "suspend", people)) == ["3 sessions end."]
+    assert said(run_bulk_action(operator, USERS, "delete", people)) == [
         "3 sessions end.",
         "1 role loses the user.",
         "1 organization loses a member.",
     ]
-    assert said(tick(operator, USERS, "suspend", people[2:])) == ["Nothing else is lost."]
+    assert said(run_bulk_action(operator, USERS, "suspend", people[2:])) == ["Nothing else is lost."]
 
 
 def test_where_nothing_can_be_lost_is_not_mentioned(operator, people):
-    assert 'class="impact"' not in tick(operator, USERS, "unlock", people).text
+    assert 'class="impact"' not in run_bulk_action(operator, USERS, "unlock", people).text
 
 
 def test_is_the_sum_of_each_and_costs_one_statement(acme, people):

@@ -10,7 +10,6 @@ from typing import Any, Final
 import pytest
 from django.contrib.admin import site
 
-from tests.management.test_openapi import document  # noqa: F401 - the fixture
 from tests.support.management_routes import Route, all_routes
 
 USER, SESSION, ROLE = "users.user", "identity_sessions.session", "roles.role"
@@ -41,7 +40,7 @@ def crud(path: str, kind: str, *changes: str) -> Done:
 TABLE: Final[Done] = {
     **crud("/users", USER, "profile", "data", "verify"),
     "PATCH /users/:pk/password": (f"{USER} password",),
-    "PATCH /users/:pk/suspend": (f"{USER} suspend", f"{USER} unsuspend"),
+    "PATCH /users/:pk/suspend": (f"{USER} suspend", f"{USER} reactivate"),
     "GET /users/:pk/mfa-verifications": (USER,),
     "DELETE /users/:pk/mfa-verifications": (f"{USER} reset-factors",),
     "DELETE /users/:pk/mfa-verifications/:factor_pk": (f"{USER} remove-factor",),
@@ -262,7 +261,7 @@ def sent_fields(described: dict[str, Any], schema: dict[str, Any]) -> set[str]:
     [route for route in management_routes() if route.takes_body and route.path in COMPARED],
     ids=str,
 )
-def test_every_field_of_a_route_is_in_a_form(document, route):  # noqa: F811 - the fixture
+def test_every_field_of_a_route_is_in_a_form(document, route):
     body = next(
         operation["requestBody"]["content"]["application/json"]["schema"]
         for path, methods in document["paths"].items()

@@ -4,14 +4,11 @@ import collections
 import importlib
 import pkgutil
 import re
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
 from audit.events import Event
 from identity.core.errors import ServiceError
-from identity.limits.models import Counter
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors.errors import Reason
@@ -19,6 +16,7 @@ from interaction.experience import services as experience
 from management.site import entry_sentences, refusal_sentences
 from oidc.provider import errors
 from tests.support import cast, operators
+from tests.support.locks import lock_newest
 from tests.support.management import connection
 from tests.support.operators import text_of
 
@@ -43,16 +41,6 @@ def reasons():
     codes = {error.code for error in all_below(errors.OAuthError)}
     assert len(found) > 70
     return found | codes
-
-
-def lock(world):
-    """Lock whoever failed last in a tenant, as after many failures."""
-    now = timezone.now()
-    with world.active():
-        newest = Counter.objects.filter(kind__in=["pair", "administrator"]).order_by("-updated_at", "-pk")[:1]
-        locked = Counter.objects.filter(pk__in=list(newest.values_list("pk", flat=True)))
-        until, ends = now + timedelta(minutes=5), now + timedelta(minutes=20)
-        assert locked.update(locked_until=until, ends_at=ends) == 1
 
 
 def test_every_reason_has_a_sentence(reasons):
@@ -117,7 +105,7 @@ class TestSignIn:
     def test_a_locked_user_is_said_to_be_locked_and_named(self, acme):
         operator, ada = operators.at(acme), acme.user("ada", name="Ada Lovelace")
         self.refuse(acme, ada.username)
-        lock(acme)
+        lock_newest(acme)
         answer = self.refuse(acme, ada.username)
         assert "Retry-After" in answer.headers
 
@@ -151,7 +139,7 @@ class TestSignIn:
             return connection().post(f"{world.address}/api/admin/sign-in", json=body | {"username": name})
 
         answers = [sign_in("nobody-at-all"), sign_in()]
-        lock(world)
+        lock_newest(world)
         answers.append(sign_in())
 
         sentences = [self.explain(operator, answer) for answer in answers]

@@ -23,12 +23,6 @@ CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 FAR_AWAY = 2**40  # an id that no made-up path hits by chance
 
 
-@pytest.fixture(scope="module")
-def document(address: str) -> dict[str, Any]:
-    found: dict[str, Any] = httpx.get(f"{address}/api/openapi.json").json()
-    return found
-
-
 def operations(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [
         (f"{method.upper()} {path}", operation)

@@ -21,11 +21,11 @@ from interaction.connectors.errors import Reason
 from management.administrators import invitations
 from management.administrators.models import ProviderAccount
 from management.site import refusal_sentences
-from tests.management.test_entry_sentences import lock
 from tests.support import authenticator, pseudo_language
 from tests.support.cast import PASSWORD, World
 from tests.support.console_language import data_of, unmarked
 from tests.support.import_page import HASH, PATH, hidden
+from tests.support.locks import lock_newest
 from tests.support.operators import Operator, administrator, text_of
 from tests.support.two_step_page import key_on
 
@@ -148,7 +148,7 @@ def test_findings_of_the_doctor_on_the_dashboard_are_marked(acme, operator, sett
 def test_the_health_of_a_user_who_is_suspended_and_locked_is_marked(acme, operator):
     ada = acme.user("ada")
     acme.browser().sign_in(ada, "wrong")
-    lock(acme)
+    lock_newest(acme)
     page = f"/admin/users/user/{ada.pk}/change/"
 
     with pseudo_language.spoken():

@@ -3,7 +3,6 @@
 import html
 import re
 from contextlib import suppress
-from datetime import timedelta
 
 import httpx
 import pytest
@@ -26,6 +25,7 @@ from tests.support import cast, codes, passkeys
 from tests.support.admin_pages import operate
 from tests.support.cast import PASSWORD
 from tests.support.codes import new_email
+from tests.support.locks import lock_all
 from tests.support.operators import Operator, administrator, text_of
 
 SIGN_IN = "/api/interaction/sign-in"
@@ -60,14 +60,6 @@ def operator(world):
 
 def attempt(world, identifier, password="wrong"):
     return world.post(SIGN_IN, json={"identifier": identifier, "password": password})
-
-
-def lock(world, kind="pair"):
-    """Lock every identifier that has failed, as after many failures."""
-    now = timezone.now()
-    until, ends = now + timedelta(minutes=5), now + timedelta(minutes=20)
-    with world.active():
-        Counter.objects.filter(kind=kind).update(locked_until=until, ends_at=ends)
 
 
 def card_of(operator, user):
@@ -122,7 +114,7 @@ class TestStates:
     def test_a_locked_user_is_unlocked_in_three_clicks(self, world, operator):
         user = world.user()
         attempt(world, user.username)
-        lock(world)
+        lock_all(world)
 
         card = card_of(operator, user)
         (href,) = re.findall(r'href="([^"]+)">Unlock user<', card)
@@ -138,7 +130,7 @@ class TestStates:
     def test_a_lock_of_all_networks_and_one_of_a_network_that_is_not_in_the_log(self, world, operator):
         user = world.user(email=new_email(), email_verified=True)
         attempt(world, user.username)
-        lock(world, "identifier")
+        lock_all(world, "identifier")
         assert states_of(card_of(operator, user))[0].startswith(
             "Locked for all networks and unknown browsers until"
         )
@@ -155,11 +147,16 @@ class TestStates:
         user = world.user()
         operate(operator, "users/user", user, "suspend")
 
-        states = states_of(card_of(operator, user))
+        card = card_of(operator, user)
+        states = states_of(card)
+        (href,) = re.findall(r'href="([^"]+)">Reactivate user<', card)
+        operator.submit(href)
 
         by = f"by administrator {operator.who.username}"
         assert len(states) == 1
         assert re.fullmatch(rf"Suspended Since [-0-9]+ [:0-9]+ UTC, {by}\. Reactivate user", states[0])
+        assert href == f"/admin/users/user/{user.pk}/do/reactivate/"
+        assert states_of(card_of(operator, user)) == ["Can sign in Username and password."]
 
     def test_a_user_without_a_password_or_any_way(self, world, operator):
         user = world.user()
@@ -185,7 +182,7 @@ class TestStates:
         with world.active():
             User.objects.filter(pk=user.pk).update(password="")
         attempt(world, user.username)
-        lock(world)
+        lock_all(world)
         support = Operator(administrator(role="support", tenants=[world.tenant.slug]))
         support.sign_in()
 

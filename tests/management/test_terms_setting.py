@@ -6,7 +6,7 @@ import pytest
 
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
-from tests.support.admin_operations import do
+from tests.support.admin_operations import submit_operation
 from tests.support.management import refusal_of, result_of
 
 TERMS, PRIVACY = "https://acme.example/terms", "https://acme.example/privacy"
@@ -61,15 +61,17 @@ class TestConsole:
     def test_a_box_switches_it_on_and_off(self, acme, operator, admin):
         result_of(admin.patch(PATH, terms_of_use_url=TERMS))
 
-        do(operator, SignInExperience, "registration", self.at(acme), agree_to_terms="on")
+        submit_operation(operator, SignInExperience, "registration", self.at(acme), agree_to_terms="on")
         assert self.at(acme).sign_up["agree_to_terms"] == "manual"
-        do(operator, SignInExperience, "registration", self.at(acme), agree_to_terms=None)
+        submit_operation(operator, SignInExperience, "registration", self.at(acme), agree_to_terms=None)
         assert self.at(acme).sign_up["agree_to_terms"] == "automatic"
 
     def test_the_refusal_stands_at_the_field(self, acme, operator, admin):
-        refused = do(operator, SignInExperience, "registration", self.at(acme), agree_to_terms="on")
+        refused = submit_operation(
+            operator, SignInExperience, "registration", self.at(acme), agree_to_terms="on"
+        )
         result_of(manual(admin, terms_of_use_url=TERMS))
-        removed = do(operator, SignInExperience, "look", self.at(acme), terms_of_use_url="")
+        removed = submit_operation(operator, SignInExperience, "look", self.at(acme), terms_of_use_url="")
 
         assert (refused.status_code, removed.status_code) == (400, 400)
         assert "can be manual only with a terms_of_use_url" in html.unescape(refused.text)

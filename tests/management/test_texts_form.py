@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
-from tests.support.admin_operations import do, said
+from tests.support.admin_operations import read_text, submit_operation
 
 
 def at(acme):
@@ -15,11 +15,11 @@ def at(acme):
 
 
 def test_are_written_changed_and_removed_by_language(acme, operator):
-    chosen = do(operator, SignInExperience, "texts", at(acme), language="de")
+    chosen = submit_operation(operator, SignInExperience, "texts", at(acme), language="de")
     name = chosen.headers["Location"].split("/")[-2]
 
-    do(operator, SignInExperience, "texts-any", at(acme), sign_in_button="Enter")
-    do(operator, SignInExperience, name, at(acme), sign_in_button="Hinein", help_line="Fragen?")
+    submit_operation(operator, SignInExperience, "texts-any", at(acme), sign_in_button="Enter")
+    submit_operation(operator, SignInExperience, name, at(acme), sign_in_button="Hinein", help_line="Fragen?")
 
     assert name == "texts-de"
     assert at(acme).page_texts == [
@@ -27,15 +27,17 @@ def test_are_written_changed_and_removed_by_language(acme, operator):
         {"key": "sign_in_button", "language": "de", "text": "Hinein"},
         {"key": "help_line", "language": "de", "text": "Fragen?"},
     ]
-    do(operator, SignInExperience, name, at(acme), sign_in_button="", help_line="")
+    submit_operation(operator, SignInExperience, name, at(acme), sign_in_button="", help_line="")
     assert at(acme).page_texts == [{"key": "sign_in_button", "language": "", "text": "Enter"}]
 
 
 def test_the_refusal_stands_at_the_field(acme, operator):
-    refused = do(operator, SignInExperience, "texts-any", at(acme), sign_in_heading="Welcome, {name}")
+    refused = submit_operation(
+        operator, SignInExperience, "texts-any", at(acme), sign_in_heading="Welcome, {name}"
+    )
 
     assert refused.status_code == 400
-    assert "{name} is not a placeholder of sign_in_heading" in said(refused)
+    assert "{name} is not a placeholder of sign_in_heading" in read_text(refused)
     assert at(acme).page_texts == []
 
 
@@ -50,7 +52,7 @@ def test_the_form_shows_the_built_in_texts_of_its_language(acme, operator):
 
 
 def test_the_preview_shows_the_unsaved_texts_in_their_language(acme, operator):
-    do(operator, SignInExperience, "texts-any", at(acme), help_line="Ask us")
+    submit_operation(operator, SignInExperience, "texts-any", at(acme), help_line="Ask us")
     path = reverse("admin:experience_signinexperience_operate", args=[at(acme).pk, "texts-de"])
     typed = {"sign_in_heading": "Hallo {application}", "register_button": "Los"}
 
@@ -67,8 +69,8 @@ def test_the_preview_shows_the_unsaved_texts_in_their_language(acme, operator):
 
 
 def test_the_overview_names_the_languages(acme, operator):
-    do(operator, SignInExperience, "texts-de", at(acme), sign_in_button="Hinein")
+    submit_operation(operator, SignInExperience, "texts-de", at(acme), sign_in_button="Hinein")
 
     page = operator.get(reverse("admin:experience_signinexperience_change", args=[at(acme).pk]))
 
-    assert "Deutsch" in said(page)
+    assert "Deutsch" in read_text(page)

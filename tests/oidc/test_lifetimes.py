@@ -13,6 +13,7 @@ from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily
 from tests.support import management, operators, second
+from tests.support.account import Sender
 from tests.support.admin_pages import operate
 from tests.support.authorize import (
     WITH_CODE,
@@ -24,12 +25,15 @@ from tests.support.authorize import (
     sent_back,
 )
 from tests.support.cast import signed_in
+from tests.support.forms import form
 from tests.support.lifetimes import is_invalid_grant, let_pass, set_tenant
 from tests.support.management import refusal_of, result_of
 from tests.support.threads import at_once, rounds
 
 REFRESH = ("refresh_token_idle_seconds", "refresh_token_absolute_seconds")
 YEAR = timedelta(days=365)
+# So many seconds after its last refresh, an application has no access token that works.
+AFTER_ACCESS = settings.ACCESS_TOKEN_SECONDS + settings.REFRESH_TOKEN_GRACE_SECONDS + 1
 
 
 @pytest.fixture
@@ -248,7 +252,7 @@ class TestWhatIsShown:
         client.tokens_for(user, browser)
         operator = operators.at(acme)
         pages = [f"/admin/users/user/{user.pk}/do/{name}/" for name in ("delete", "end-tokens")]
-        let_pass(acme, RefreshFamily, 1001, "rotated_at")
+        let_pass(acme, RefreshFamily, AFTER_ACCESS, "rotated_at")
         shown = [operator.get(page).text for page in pages]
 
         result_of(set_application(admin, client, refresh_token_idle_seconds=1000))
@@ -259,6 +263,47 @@ class TestWhatIsShown:
         assert "No application has a refresh token." in operator.get(pages[1]).text
         assert "No connected applications" in browser.get("/account/applications").text
         assert result_of(admin.get(f"/users/{user.pk}/grants"))["data"] == []
+
+    @pytest.mark.parametrize("name", REFRESH)
+    def test_an_application_whose_access_tokens_work_is_shown_and_can_be_removed(self, acme, admin, name):
+        client = acme.application(name="Shop")
+        browser, user = signed_in(acme)
+        token = client.tokens_for(user, browser)["access_token"]
+        let_pass(acme, RefreshFamily, 1001, "rotated_at", "created_at")
+        result_of(set_application(admin, client, **{name: 1000}))
+
+        page = form(browser.get("/account/applications"))
+        before = client.userinfo(token).status_code
+        page.submit(Sender(browser, "/account/applications"), revoke=str(client.application.pk))
+
+        assert (before, client.userinfo(token).status_code) == (200, 401)
+        assert "No connected applications" in browser.get("/account/applications").text
+
+    def test_an_operator_ends_the_access_tokens_that_still_work(self, acme, admin):
+        client = acme.application(name="Shop")
+        browser, user = signed_in(acme)
+        token = client.tokens_for(user, browser)["access_token"]
+        let_pass(acme, RefreshFamily, 1001, "rotated_at")
+        result_of(set_application(admin, client, refresh_token_idle_seconds=1000))
+        operator = operators.at(acme)
+
+        operate(operator, "users/user", user, "end-tokens", application_id=str(client.application.pk))
+
+        assert client.userinfo(token).status_code == 401
+
+    def test_an_api_with_longer_access_tokens_counts(self, acme, admin):
+        client = acme.application(name="Shop")
+        browser, user = signed_in(acme)
+        client.tokens_for(user, browser)
+        let_pass(acme, RefreshFamily, AFTER_ACCESS, "rotated_at")
+        result_of(set_application(admin, client, refresh_token_idle_seconds=1000))
+        before = browser.get("/account/applications").text
+        body = {"name": "Files", "indicator": "https://files.example", "access_token_ttl": 2 * AFTER_ACCESS}
+
+        result_of(admin.post("/resources", **body))
+
+        assert "No connected applications" in before
+        assert "Shop" in browser.get("/account/applications").text
 
 
 class TestInstallation:

@@ -1,61 +1,23 @@
-"""Userinfo: what an access token tells of its user, and which tokens tell anything."""
+"""Userinfo: its claims, the ways to send a token, and its refusals."""
 
-import re
 import time
 from datetime import timedelta
 
 import httpx
 import pytest
 from django.db.models import F
-from django.db.models.functions import Now
 
-from identity.sessions.models import Session
-from identity.users import credentials
-from identity.users import services as users
 from identity.users.models import User
-from oidc.applications import services as applications
-from oidc.grants.models import RefreshFamily
 from tests.support import wire
-from tests.support.cast import PASSWORD, default_world
-from tests.support.independent import bearer, claims_of
+from tests.support.independent import bearer
+from tests.support.userinfo import INVALID_TOKEN, new_person, read_challenge
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-CHALLENGE = re.compile(
-    r'Bearer realm="gatehouse"(, error="(\w+)", error_description="([\x20-\x21\x23-\x5b\x5d-\x7e]+)"'
-    r'(, scope="openid")?)?'
-)
-
-
-def challenge_of(answer) -> tuple[int, str | None]:
-    """Return status and error of a refusal that says the same in header and body, and is not kept."""
-    assert answer.headers["Cache-Control"] == "no-store"
-    said = CHALLENGE.fullmatch(answer.headers["WWW-Authenticate"])
-    assert said is not None, answer.headers["WWW-Authenticate"]
-    if said[2] is not None:
-        assert answer.json() == {"error": said[2], "error_description": said[3]}
-    return answer.status_code, said[2]
-
-
-DEAD = (401, "invalid_token")
 
 
 @pytest.fixture
 def person(acme):
-    """Somebody of whom everything is known."""
-    user = acme.user(
-        "Ada.Lovelace",
-        name="Ada Lovelace",
-        email="Ada@acme.example",
-        phone="+44 20 7946 0018",
-        avatar="https://acme.example/ada.png",
-    )
-    with acme.active():
-        User.objects.filter(pk=user.pk).update(
-            custom_data={"gender": "female", "iss": "evil", "sub": "evil", "aud": "evil"},
-            email_verified=True,
-        )
-        user.refresh_from_db()
-    return user
+    return new_person(acme)
 
 
 class TestClaims:
@@ -181,7 +143,7 @@ class TestWaysToAsk:
         got = acme.get("/oidc/userinfo", params={"access_token": token})
         posted = acme.post("/oidc/userinfo", params={"access_token": token}, data={"x": "y"})
 
-        assert challenge_of(got) == challenge_of(posted) == (401, None)
+        assert read_challenge(got) == read_challenge(posted) == (401, None)
 
     def test_case_F24_two_places_at_once_are_refused(self, acme, person):
         token = acme.application().tokens_for(person)["access_token"]
@@ -191,13 +153,13 @@ class TestWaysToAsk:
             for other in (token, "x")
         ]
 
-        assert [challenge_of(answer) for answer in answers] == [(400, "invalid_request")] * 2
+        assert [read_challenge(answer) for answer in answers] == [(400, "invalid_request")] * 2
 
     def test_a_cookie_is_no_access_token(self, acme, person):
         browser = acme.browser()
         browser.sign_in(person)
 
-        assert challenge_of(browser.get("/oidc/userinfo")) == (401, None)
+        assert read_challenge(browser.get("/oidc/userinfo")) == (401, None)
 
     def test_a_body_of_get_is_not_read(self, acme, person):
         token = acme.application().tokens_for(person)["access_token"]
@@ -206,7 +168,7 @@ class TestWaysToAsk:
             "GET", f"{acme.address}/oidc/userinfo", content=f"access_token={token}", headers=FORM
         )
 
-        assert challenge_of(answer) == (401, None)
+        assert read_challenge(answer) == (401, None)
 
 
 class TestRefusal:
@@ -217,7 +179,7 @@ class TestRefusal:
         answer = acme.get("/oidc/userinfo", headers=headers)
 
         # RFC 6750 section 3.1: no error code where no credentials came.
-        assert challenge_of(answer) == (401, None)
+        assert read_challenge(answer) == (401, None)
 
     @pytest.mark.parametrize(
         "token", ["x", "a.b.c", "....", "é", "a b", '"', "eyJhbGciOiJub25lIn0.e30.", "x" * 7_000, "\\"]
@@ -226,13 +188,13 @@ class TestRefusal:
         in_header = acme.get("/oidc/userinfo", headers={b"Authorization": b"Bearer " + token.encode()})
         in_body = acme.post("/oidc/userinfo", data={"access_token": token})
 
-        assert challenge_of(in_header) == challenge_of(in_body) == DEAD
+        assert read_challenge(in_header) == read_challenge(in_body) == INVALID_TOKEN
 
     @pytest.mark.parametrize("raw", [b"Bearer \xff", b"\xff\xfe", b"Bearer \xc2\xa0"])
     def test_of_bytes_beyond_ascii_is_no_failure(self, acme, raw):
         answer = acme.get("/oidc/userinfo", headers={b"Authorization": raw})
 
-        assert challenge_of(answer)[0] == 401
+        assert read_challenge(answer)[0] == 401
 
     def test_case_F24_two_headers_are_refused(self, acme, person):
         token = acme.application().tokens_for(person)["access_token"]
@@ -261,7 +223,7 @@ class TestRefusal:
     def test_of_a_bad_form_is_told_in_header_and_body(self, acme, body, status):
         answer = acme.post("/oidc/userinfo", content=body, headers=FORM)
 
-        assert challenge_of(answer) == (status, "invalid_request")
+        assert read_challenge(answer) == (status, "invalid_request")
 
     def test_of_a_form_without_a_token_names_no_error(self, acme):
         answers = [
@@ -270,7 +232,7 @@ class TestRefusal:
             acme.post("/oidc/userinfo", json={"access_token": "x"}),
         ]
 
-        assert [challenge_of(answer) for answer in answers] == [(401, None)] * 3
+        assert [read_challenge(answer) for answer in answers] == [(401, None)] * 3
 
     def test_without_openid_says_insufficient_scope(self, acme, person):
         client = acme.application()
@@ -279,143 +241,9 @@ class TestRefusal:
 
         answer = client.userinfo(token)
 
-        assert challenge_of(answer) == (403, "insufficient_scope")
+        assert read_challenge(answer) == (403, "insufficient_scope")
         # RFC 6750 section 3: the scope that would do.
         assert answer.headers["WWW-Authenticate"].endswith(', scope="openid"')
-
-
-class TestLife:
-    """Decision O14: what an access token stands on is looked at each time."""
-
-    @pytest.fixture(params=["openid", "openid offline_access"])
-    def scope(self, request):
-        """Without a family the session stands behind a token, with one the family."""
-        return request.param
-
-    def test_case_E14_ends_when_the_user_is_suspended_for_good(self, acme, person, scope):
-        client = acme.application()
-        token = client.tokens_for(person, scope=scope)["access_token"]
-        with acme.active():
-            users.suspend(person)
-            suspended = client.userinfo(token)
-            users.reactivate(person)
-
-        let_in = client.userinfo(token)
-
-        assert challenge_of(suspended) == challenge_of(let_in) == DEAD
-
-    def test_case_E14_ends_when_the_user_is_deleted(self, acme, person, scope):
-        client = acme.application()
-        token = client.tokens_for(person, scope=scope)["access_token"]
-        with acme.active():
-            users.remove(person)
-
-        assert challenge_of(client.userinfo(token)) == DEAD
-
-    def test_case_E15_ends_when_the_password_is_changed(self, acme, person, scope):
-        client = acme.application()
-        token = client.tokens_for(person, scope=scope)["access_token"]
-        with acme.active():
-            credentials.set_password(person, f"{PASSWORD} new")
-
-        assert challenge_of(client.userinfo(token)) == DEAD
-
-    def test_decision_O14_ends_with_the_application(self, acme, person, scope):
-        client = acme.application()
-        token = client.tokens_for(person, scope=scope)["access_token"]
-        with acme.active():
-            applications.remove(client.application)
-
-        assert [challenge_of(client.userinfo(token)) for _ in range(4)] == [DEAD] * 4
-
-    def test_decision_O11_ends_with_the_session_unless_a_family_stands_behind_it(self, acme, person, scope):
-        client, browser = acme.application(), acme.browser()
-        tokens = client.tokens_for(person, browser, scope=scope)
-
-        browser.get("/oidc/end-session", params={"id_token_hint": tokens["id_token"]})
-
-        answer = client.userinfo(tokens["access_token"])
-        assert answer.status_code == (200 if "offline_access" in scope else 401)
-
-    def test_decision_O11_another_session_of_the_same_user_stays(self, acme, person):
-        client, browser = acme.application(), acme.browser()
-        mine = client.tokens_for(person, browser, scope="openid")
-        other = client.tokens_for(person, scope="openid")
-
-        browser.get("/oidc/end-session", params={"id_token_hint": mine["id_token"]})
-
-        assert client.userinfo(mine["access_token"]).status_code == 401
-        assert client.userinfo(other["access_token"]).status_code == 200
-
-    @pytest.mark.parametrize(
-        ("field", "by"),
-        [("last_used_at", timedelta(hours=24)), ("expires_at", timedelta(days=14))],
-    )
-    def test_decision_O13_ends_when_the_session_behind_it_does(self, acme, person, field, by):
-        client = acme.application()
-        token = client.tokens_for(person, scope="openid")["access_token"]
-        with acme.active():
-            Session.objects.filter(user=person).update(**{field: F(field) - by})
-
-        assert challenge_of(client.userinfo(token)) == DEAD
-
-    @pytest.mark.parametrize("field", ["idle_expires_at", "expires_at"])
-    def test_ends_when_the_family_behind_it_does(self, acme, person, field):
-        client = acme.application()
-        token = client.tokens_for(person)["access_token"]
-        with acme.active():
-            RefreshFamily.objects.filter(user=person).update(**{field: Now()})
-
-        assert challenge_of(client.userinfo(token)) == DEAD
-
-
-class TestOtherTokens:
-    def test_case_F09_an_id_token_is_no_access_token(self, acme, person):
-        client = acme.application()
-
-        answer = client.userinfo(client.tokens_for(person)["id_token"])
-
-        assert challenge_of(answer) == DEAD
-
-    def test_a_refresh_token_is_no_access_token(self, acme, person):
-        client = acme.application()
-
-        answer = client.userinfo(client.tokens_for(person)["refresh_token"])
-
-        assert challenge_of(answer) == DEAD
-
-    def test_a_code_is_no_access_token(self, acme, person):
-        client = acme.application()
-
-        answer = client.userinfo(acme.browser().code_for(client, person))
-
-        assert challenge_of(answer) == DEAD
-
-    def test_case_F10_an_administrator_is_no_end_user(self, acme):
-        root = default_world()
-        signed_in = root.post(
-            "/api/admin/sign-in", json={"username": "admin", "password": "correct horse battery staple"}
-        )
-        token = signed_in.json()["result"]["access_token"]
-
-        answers = [world.get("/oidc/userinfo", headers=bearer(token)) for world in (root, acme)]
-
-        assert [challenge_of(answer) for answer in answers] == [DEAD] * 2
-
-    def test_case_F11_a_machine_is_no_end_user(self, acme):
-        machine = acme.application("MachineToMachine")
-        token = machine.token(grant_type="client_credentials", scope="openid").json()["access_token"]
-
-        assert challenge_of(machine.userinfo(token)) == DEAD
-
-    def test_decision_T2_another_tenant_is_nobody(self, acme, rival, person):
-        client = acme.application()
-        token = client.tokens_for(person)["access_token"]
-
-        answers = [world.get("/oidc/userinfo", headers=bearer(token)) for world in (rival, default_world())]
-
-        assert [challenge_of(answer) for answer in answers] == [DEAD] * 2
-        assert claims_of(token)["iss"] == acme.issuer
 
 
 class TestCors:

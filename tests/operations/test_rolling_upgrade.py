@@ -81,7 +81,7 @@ def test_fault_R8_decision_R3_nobody_notices_an_upgrade(database, tmp_path):
             assert re.search("was seen .* ago and needs what users.*_sample removes", early)
             assert re.search("Applying users.*_sample... OK", late)
             assert locks.longest < 2 * LOCK_TIMEOUT
-            nothing_is_lost(url, shop)
+            check_nothing_is_lost(url, shop)
 
 
 def code_of_both(folder: Path) -> tuple[Path, Path]:
@@ -195,7 +195,7 @@ def answered(http: httpx.Client) -> Callable[..., httpx.Response]:
     return send
 
 
-def nothing_is_lost(url: str, shop: Customers) -> None:
+def check_nothing_is_lost(url: str, shop: Customers) -> None:
     with psycopg.connect(url) as reader:
 
         def one(query: str, *values: object) -> Any:

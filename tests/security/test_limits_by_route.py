@@ -67,7 +67,7 @@ class Server:
 def guarded(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     file = tmp_path_factory.mktemp("limits") / "told"
     file.touch()
-    told = {"TEST_APPLICATION": "tests.support.told_limits:application", "TEST_LIMITS": str(file)}
+    told = {"TEST_APPLICATION": "tests.support.changed_limits:application", "TEST_LIMITS": str(file)}
     with second.running(TRUSTED_PROXIES="127.0.0.1", METRICS_TOKEN=METRICS, **MAIL, **told) as served:
         yield Server(served, file)
 

@@ -1,4 +1,4 @@
-"""A person at the pages of their own account, and what these leave behind."""
+"""A user at the account pages, and the rows and audit entries that follow."""
 
 from datetime import timedelta
 from typing import Any
@@ -24,7 +24,7 @@ def send(browser: Browser, page: str, **typed: Any) -> httpx.Response:
 
 
 class Sender(Browser):
-    """Sends a form without an action back to the page it is on."""
+    """A browser that sends a form without an action to the page of the form."""
 
     def __init__(self, browser: Browser, path: str) -> None:
         super().__init__(browser.world, browser.http)

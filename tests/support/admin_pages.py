@@ -1,4 +1,4 @@
-"""Rows for every list of the operators' site, and what operators do with them."""
+"""Rows for every list of the operators' site, and the submission of operations."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ LISTS = [address_of(kind) for kind in pages()]
 
 
 def furnish(world):
-    """Put several rows into every list of a tenant, and return it."""
+    """Create several rows for every list of a tenant. Return the users and the applications."""
     people = [world.user(name=f"Person {number}", email=f"p{number}@acme.example") for number in range(3)]
     applications = [world.application(name=f"Shop {number}") for number in range(3)]
     robot = world.application("MachineToMachine", name="Robot").application
@@ -60,7 +60,7 @@ def furnish(world):
 
 
 def first_of(kind, world):
-    """A row of a kind in a tenant."""
+    """Return a row of a kind in a tenant."""
     with world.active():
         if kind.model is Entry:
             return Entry.objects.filter(tenant_id=world.tenant.pk).first()

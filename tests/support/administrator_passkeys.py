@@ -1,4 +1,4 @@
-"""Passkeys of administrators: what the script of the operators' site sends, right or wrong."""
+"""Passkeys of administrators: the correct and wrong requests of the script of the operators' site."""
 
 import json
 import re
@@ -18,12 +18,12 @@ STORE, STORE_OPTIONS = f"{NEW}store/", f"{NEW}options/"
 
 
 def browser_of(who: Administrator) -> Operator:
-    """A browser in which nobody is signed in, and whose forms are bound to it."""
+    """Return a browser in which nobody is signed in, and whose forms are bound to it."""
     return Operator(who, Client(enforce_csrf_checks=True))
 
 
 def post(operator: Operator, path: str, body: object, page: str = LOGIN) -> Any:
-    """Send what the script of a page sends."""
+    """Send a request as the script of a page does."""
     shown = text_of(operator.get(page))
     token = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', shown)
     content = body if isinstance(body, bytes) else json.dumps(body)

@@ -1,4 +1,4 @@
-"""The sign-in of administrators over HTTP, and tokens that say otherwise."""
+"""The sign-in of administrators over HTTP, and tokens with changed claims or signatures."""
 
 import hmac
 import json
@@ -24,7 +24,7 @@ def me(token, place=None, **headers):
 
 
 def is_unknown(answer):
-    """Check for a 401 in an envelope, with the challenge that says how to come in."""
+    """Check for a 401 in an envelope, with a challenge that names the scheme."""
     assert answer.status_code == 401, answer.text
     assert answer.json() == {"code": 401, "message": answer.json()["message"], "result": ""}
     assert answer.headers["WWW-Authenticate"].startswith("Bearer")
@@ -32,24 +32,24 @@ def is_unknown(answer):
 
 
 def key_of(kid=None):
-    """The secret behind administrator tokens, as only this installation knows it."""
+    """Return the secret with which this installation signs the tokens of administrators."""
     return keyring.subkey("administrator tokens", kid or keyring.current_id()).hex()
 
 
 def sealed(header, payload, secret=None):
-    """A token with exactly these bytes in it, under the secret of this installation."""
+    """Return a token with exactly these bytes, signed with the secret of this installation."""
     text = f"{encode(json.dumps(header).encode())}.{encode(payload)}"
     return f"{text}.{encode(hmac.digest((secret or key_of()).encode(), text.encode(), 'sha256'))}"
 
 
 def changed(token, header=(), claims=()):
-    """A token that says otherwise, under the secret of this installation. None takes something out."""
+    """Return a token with changed claims, signed with the secret of this installation. None removes one."""
     parts = [header_of(token) | dict(header), claims_of(token) | dict(claims)]
     header, claims = ({name: value for name, value in part.items() if value is not None} for part in parts)
     return sealed(header, json.dumps(claims).encode())
 
 
 def forged(token, secret, algorithm="HS256"):
-    """The same claims, signed with something else."""
+    """Return a token with the same claims, signed with another secret or algorithm."""
     header = {"typ": "admin+jwt", "kid": keyring.current_id()}
     return jwt.encode(claims_of(token), secret, algorithm=algorithm, headers=header)

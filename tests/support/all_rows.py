@@ -9,7 +9,10 @@ from identity.core.models import TenantModel
 
 
 def everything() -> dict[str, Any]:
-    """Every row of every tenant, and who manages them. Any request may purge expired rows, so not those."""
+    """Return all rows of all tenants, and all administrators, but not expired rows.
+
+    Any request may delete those.
+    """
     kinds: list[Any] = [model for model in apps.get_models() if issubclass(model, TenantModel)]
     kinds += [apps.get_model("tenants.Tenant"), apps.get_model("administrators.Administrator")]
     with tenancy.using(tenancy.EVERYWHERE):
@@ -29,7 +32,10 @@ def leave_out(ids: set[Any], found: dict[str, Any]) -> dict[str, Any]:
 
 
 def changed_since(before: dict[str, Any]) -> dict[str, list[str]]:
-    """The rows that differ, by their kind. Explaining a difference of whole lists would take an hour."""
+    """Return the rows that differ, by model.
+
+    To explain the difference of whole lists, pytest would take an hour.
+    """
     now = everything()
     expired = expired_ids()  # also what expired a moment ago, after ``now`` was read
     before, now = leave_out(expired, before), leave_out(expired, now)

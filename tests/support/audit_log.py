@@ -1,4 +1,4 @@
-"""What the audit log holds of a tenant."""
+"""The audit entries of a tenant."""
 
 from audit.models import Entry
 
@@ -6,7 +6,7 @@ SIGN_IN = "/api/interaction/sign-in"
 
 
 def entries(world, key=None):
-    """The entries of a tenant, oldest first."""
+    """Return the entries of a tenant, with a key if one is given, the oldest first."""
     found = Entry.objects.filter(tenant_id=world.tenant.pk).order_by("created_at", "id")
     return list(found.filter(key=key) if key else found)
 

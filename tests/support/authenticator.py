@@ -1,4 +1,4 @@
-"""An authenticator application of somebody else's making (RFC 6238, RFC 4226)."""
+"""An authenticator application, written after RFC 6238 and RFC 4226 without code of the product."""
 
 import base64
 import hmac
@@ -7,7 +7,7 @@ import time
 
 
 def code(key: str, ahead: int = 0) -> str:
-    """What it shows for a key in base32, now or so many steps of 30 seconds ahead."""
+    """Return the code for a key in base32, now or so many steps of 30 seconds ahead."""
     counter = struct.pack(">Q", int(time.time()) // 30 + ahead)
     mac = hmac.digest(base64.b32decode(key.replace(" ", "")), counter, "sha1")
     at = mac[-1] & 15

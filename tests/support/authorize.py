@@ -1,4 +1,4 @@
-"""What the authorization endpoint answers: to the application, and to the person."""
+"""The answers of the authorization endpoint: to the application, and to the user."""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ WITH_CODE = {"code", "state", "iss"}
 
 @dataclass(frozen=True)
 class Refusal:
-    """What an application is told of an error."""
+    """The error parameters that an application gets."""
 
     error: str | None
     state: str | None = STATE
@@ -33,7 +33,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class ErrorPage:
-    """What a person is told who is sent nowhere."""
+    """A page with an error, without a redirect."""
 
     status: int = 400
     location: str | None = None
@@ -42,14 +42,14 @@ class ErrorPage:
 
 
 class NextPage(NamedTuple):
-    """A page that a person is sent to."""
+    """A page to which the user is redirected."""
 
     name: str
     interaction: str
 
 
 def sent_back(answer: httpx.Response, client: RelyingParty) -> dict[str, str]:
-    """Return what an answer says to the application, or else what the answer is."""
+    """Return the parameters that an answer sends to the application, or the answer if it sends none."""
     location = answer.headers.get("Location", "")
     if answer.status_code == 303 and location.startswith(client.application.redirect_uris[0]):
         said = dict(parse_qsl(urlsplit(location).query, keep_blank_values=True, strict_parsing=True))
@@ -108,7 +108,7 @@ def parked(world: World) -> int:
 
 
 def without_reference(page: str) -> str:
-    """Drop the only thing that differs between two error pages: the request's own id."""
+    """Return an error page without the id of the request, which differs between two equal pages."""
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", page)
 
 

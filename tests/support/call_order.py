@@ -9,7 +9,7 @@ from typing import Any
 
 @contextmanager
 def recorded(*functions: Callable[..., Any]) -> Iterator[list[str]]:
-    """Record the calls of these functions, in their order, whoever makes them."""
+    """Record the names of these functions in the order of their calls."""
     names = {function.__code__: function.__name__ for function in functions}
     calls: list[str] = []
 

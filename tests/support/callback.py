@@ -1,4 +1,4 @@
-"""The web site of an application, on loopback: it takes the answer and hands the browser on, as they do."""
+"""The site of an application, on loopback. It gets the authorization response and redirects the browser."""
 
 import socket
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,4 +1,4 @@
-"""Everybody who may call the API, made over HTTP in a tenant that has nobody yet."""
+"""A caller of each kind that the API has, created over HTTP in an empty tenant."""
 
 import secrets
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ACCESS = "Service Management API access"
 
 @dataclass(frozen=True)
 class Callers:
-    """Tokens for every way in."""
+    """A token for each kind of caller."""
 
     administrator: str
     machine: str
@@ -26,7 +26,7 @@ class Callers:
     shop_id: str
 
     def environment(self) -> dict[str, str]:
-        """All of it by name, in capital letters."""
+        """Return all values as environment variables."""
         return {
             "ADMINISTRATOR_TOKEN": self.administrator,
             "MACHINE_TOKEN": self.machine,

@@ -1,4 +1,4 @@
-"""Who plays in the tests: a tenant with people and applications, and the browsers they use.
+"""The tenants of the tests, with their users and applications, and the browsers of users.
 
 Every test gets tenants of its own, two of them, so that nothing has to be cleaned up and a
 look-up that forgets its tenant is found out.
@@ -60,7 +60,7 @@ def s256(verifier: str) -> str:
 
 
 def query_of(address: str) -> dict[str, str]:
-    """The query of an address, or what its fragment holds."""
+    """Return the parameters in the query or the fragment of an address."""
     parts = urlsplit(address)
     return {name: values[0] for name, values in parse_qs(parts.query or parts.fragment).items()}
 
@@ -77,7 +77,7 @@ class World:
         return self.address
 
     def at(self, server: str) -> "World":
-        """The same tenant, as another server serves it."""
+        """Return the same tenant at another server."""
         return World(self.tenant, f"{server}/t/{self.tenant.slug}")
 
     def active(self) -> Any:
@@ -121,7 +121,7 @@ def default_world() -> World:
 
 @dataclass
 class Browser:
-    """A person's browser: keeps cookies, follows nothing by itself."""
+    """The browser of a user. It keeps cookies, and does not follow redirects by itself."""
 
     world: World
     http: httpx.Client = field(default_factory=new_client)
@@ -170,7 +170,7 @@ def signed_in(world: World, **fields: Any) -> tuple[Browser, User]:
 
 @dataclass
 class RelyingParty:
-    """An application of the tenant, as its own developers know it."""
+    """An application of the tenant, with its credentials."""
 
     world: World
     application: Application

@@ -1,4 +1,4 @@
-"""Every client that is tried."""
+"""The client libraries and programs with which the interoperability tests run."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Verification codes as people meet them: asked for, found among the messages, typed in."""
+"""Verification codes: requesting one, finding it among the messages, and entering it."""
 
 import os
 import secrets
@@ -65,7 +65,7 @@ def experience(world: World, **fields: Any) -> None:
 
 
 def messages_to(to: str) -> list[dict[str, Any]]:
-    """What was sent to an address so far, oldest first."""
+    """Return the messages to an address, the oldest first."""
     if not settings.OUTBOX_DIR.exists():
         return []
     paths = sorted(entry.path for entry in os.scandir(settings.OUTBOX_DIR) if entry.name.endswith(".json"))
@@ -80,7 +80,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def message_to(to: str, *, number: int = 1) -> dict[str, Any]:
-    """The so-manieth message to an address, waited for."""
+    """Wait for a message to an address, counted from 1, and return it."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         found = messages_to(to)
@@ -91,7 +91,7 @@ def message_to(to: str, *, number: int = 1) -> dict[str, Any]:
 
 
 def message_about(to: str, subject: str) -> dict[str, Any]:
-    """The first message to an address whose subject begins like this, waited for."""
+    """Wait for a message to an address with this beginning of the subject, and return the first."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         for message in messages_to(to):
@@ -117,24 +117,24 @@ def enter(
 
 
 def sent(browser: Browser, identifier: str, purpose: str = "sign_in", *, number: int = 1) -> str:
-    """Ask for a code and return what arrives."""
+    """Ask for a code and return the code that arrives."""
     answer = send(browser, identifier, purpose)
     assert answer.status_code == 200, answer.text
     return str(message_to(identifier, number=number)["code"])
 
 
 def proven(browser: Browser, identifier: str, purpose: str) -> None:
-    """Ask for a code and type it in."""
+    """Ask for a code and enter it."""
     answer = enter(browser, identifier, sent(browser, identifier, purpose), purpose)
     assert answer.status_code == 200, answer.text
 
 
 def other_than(code: str) -> str:
-    """A code that is wrong."""
+    """Return a wrong code."""
     return f"{(int(code) + 1) % 10**6:06d}"
 
 
 def let_time_pass(world: World) -> None:
-    """Forget what was counted, as if hours had gone by."""
+    """Delete the counters of limits, as if hours had passed."""
     with world.active():
         Counter.objects.all().delete()

@@ -1,4 +1,4 @@
-"""What ``compared`` noted in the server of the run."""
+"""The notes that ``compared`` makes in the server of the run."""
 
 from pathlib import Path
 from typing import Any, Final

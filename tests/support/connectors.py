@@ -1,4 +1,4 @@
-"""Connectors of a tenant, and what their providers are asked."""
+"""Connectors of a tenant, and the requests that their providers get."""
 
 from typing import Any
 

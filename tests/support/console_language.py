@@ -32,7 +32,7 @@ _MACHINE = re.compile(
 
 
 def unmarked(answers: list[Any], data: set[str]) -> list[str]:
-    """What pages say outside of messages that is neither data nor a name, each with its page."""
+    """Return the texts of pages that are neither messages nor data nor names, each with its page."""
     said = [
         (text, answer.request["PATH_INFO"])
         for answer in answers

@@ -1,4 +1,4 @@
-"""What can be read on a page, as a script that browsers run."""
+"""A script for browsers that finds text with too little contrast."""
 
 # The texts of a page whose contrast with what lies behind them is below 4.5 to 1.
 POOR_CONTRASTS = """() => {

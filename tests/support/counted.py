@@ -1,4 +1,4 @@
-"""The application of production, noting what each route asks of the database at most.
+"""The application of production, which notes how many statements a request of each route executes at most.
 
 ``tests/budgets.tsv`` says what a route may. Each worker adds a line to a file whenever a request of a
 route cost more than any before: so every request of every test is held against the table.

@@ -17,14 +17,14 @@ _MOST: Final = {"/applications/:pk/secrets": 3}  # with the first one, and one t
 
 
 def crowded() -> dict[str, Estate]:
-    """The estates where the routes of each group are found, with rows in all of their lists."""
+    """Return the tenant of each group of routes, with rows in all of its lists."""
     tenant = _furnished(Estate(cast.new_world("Crowd")), "management")
     root = _furnished(Estate(cast.default_world()), "root")
     return {"management": tenant, "members": tenant, "root": root}
 
 
 def path_of(estate: Estate, route: Route) -> str:
-    """The path of a route that leads to something with rows."""
+    """Return the path of a route, with ids of things that have rows."""
     ids = estate.ids(route)
     if route.path == "/roles/:pk/applications":
         ids[":pk"] = estate["machine roles"]  # the kind that applications have

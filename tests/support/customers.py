@@ -1,4 +1,4 @@
-"""Programs that use an installation as its customers do, seen from outside alone."""
+"""Programs that use an installation over HTTP, as its customers do."""
 
 import itertools
 import secrets
@@ -34,7 +34,7 @@ class Customers:
             yield
 
     def refreshing(self, send: Sender) -> Iterator[None]:
-        """Each refresh is the proof that the one before was kept."""
+        """Refresh for ever. Each refresh succeeds only if the one before was stored."""
         tokens = self.sign_in(send)
         while True:
             tokens = self.refresh(send, tokens)

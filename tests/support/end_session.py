@@ -1,4 +1,4 @@
-"""A visit at an application, and what the end-session endpoint answers."""
+"""A user who is signed in at an application, and the answers of the end-session endpoint."""
 
 import re
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Visit:
 
 
 def is_signed_in(browser: Browser, client: RelyingParty) -> bool:
-    """Ask as an application would: silently."""
+    """Return whether a request with ``prompt=none`` finds a session."""
     answer = browser.authorize(client, prompt="none")
     said = cast.query_of(answer.headers["Location"])
     assert "code" in said or said["error"] == "login_required", said
@@ -63,7 +63,7 @@ def is_asked(answer: httpx.Response) -> bool:
 
 
 def question(answer: httpx.Response) -> dict[str, str]:
-    """Return what the form sends with which a page asks the person to confirm."""
+    """Return the fields of the form with which a page asks the user to confirm."""
     assert is_asked(answer), answer.text
     return hidden_fields(answer)
 

@@ -1,4 +1,4 @@
-"""Second factors as people meet them: a tenant that has them, and what a person has set up."""
+"""Second factors: switching them on in a tenant, setting them up, and signing in with them."""
 
 import time
 from typing import Any

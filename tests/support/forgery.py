@@ -1,4 +1,4 @@
-"""Tokens that should not be: taken apart, altered, signed with whatever is at hand."""
+"""Forged tokens: without a signature, with altered claims, or signed with a wrong key."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ def unsigned(header: dict[str, Any], claims: dict[str, Any]) -> str:
 
 
 def altered(token: str, part: Literal["header", "claims"], **changes: Any) -> str:
-    """A token with other words in it, under the signature of the old ones. None takes one out."""
+    """Return a token with changed claims and the old signature. None removes a claim."""
     said = {"header": header_of(token), "claims": claims_of(token)}
     said[part] = {name: value for name, value in (said[part] | changes).items() if value is not None}
     return f"{unsigned(said['header'], said['claims'])}.{token.rpartition('.')[2]}"

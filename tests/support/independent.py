@@ -1,4 +1,4 @@
-"""Tokens as others see them: read and checked by libraries that did not make them."""
+"""Tokens, read and verified by libraries that the product does not use to make them."""
 
 import warnings
 from typing import Any

@@ -1,4 +1,4 @@
-"""An installation that may break: a database and nodes of a test's own, and what must hold afterwards."""
+"""An installation for tests of faults: a database, its nodes, and checks for afterwards."""
 
 import os
 import time
@@ -22,7 +22,7 @@ _OWNER, _SERVING = "gatehouse_owner", "gatehouse_serving"
 
 @dataclass
 class Node:
-    """A gunicorn."""
+    """A process of gunicorn."""
 
     address: str
     process: Any
@@ -89,8 +89,8 @@ def _is_ready(address: str) -> bool:
         return False
 
 
-def nothing_is_lost(seen: Witness, query: Callable[..., list[Any]]) -> None:
-    """Every acknowledged write is there, and the log says the same as the tables."""
+def check_nothing_is_lost(seen: Witness, query: Callable[..., list[Any]]) -> None:
+    """Check that every acknowledged write is stored, and that the audit log agrees with the tables."""
     made = [name for (name,) in query("SELECT username FROM users_user WHERE username LIKE 'made-%%'")]
     assert set(seen.shop.created) <= set(made)
     [(entries,)] = query("SELECT count(*) FROM audit_entry WHERE key = 'User.Create'")
@@ -113,8 +113,8 @@ def nothing_is_lost(seen: Witness, query: Callable[..., list[Any]]) -> None:
     assert query(refused + "AND NOT tgisinternal")[0][0] == 4
 
 
-def no_second_branch(seen: Witness) -> None:
-    """Whoever holds the last token goes on; the token before the one before ends the family for both."""
+def check_one_branch(seen: Witness) -> None:
+    """Check that the newest token of a family works, and that a replayed one ends the family."""
     with httpx.Client(base_url=seen.addresses[0], timeout=30) as http:
         for family in [each for each in seen.families if not each.is_ended]:
             first = _refresh(http, seen, family.token)

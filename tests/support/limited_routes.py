@@ -24,7 +24,7 @@ FIXED: Final = "192.0.2.1"
 
 @dataclass
 class Visit:
-    """Whoever makes requests to one route until one rule refuses."""
+    """A client that makes requests to one route until one rule refuses."""
 
     world: World
     rule: Rule

@@ -1,4 +1,4 @@
-"""Requests that go on while something else happens, each of them remembered."""
+"""Requests that are sent while something else happens, with the result of each."""
 
 import ssl
 import time

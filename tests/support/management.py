@@ -1,4 +1,4 @@
-"""Who manages a tenant in the tests: administrators and machine applications, by HTTP alone.
+"""Callers of the management API over HTTP: administrators and machine applications.
 
 Paths are those below ``/api/v1``: ``admin.get("/users")``.
 """
@@ -18,6 +18,7 @@ from identity.rest.input_errors import CODES
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
 from tests.support.cast import World
+from tests.support.names import new_name
 
 PASSWORD = "an administrator's own words"
 MANAGEMENT_ROLE = "Service Management API access"
@@ -32,7 +33,7 @@ def connection() -> httpx.Client:
 
 
 def result_of(answer: httpx.Response) -> Any:
-    """The result of an answer, which must be a success."""
+    """Return the result of an answer, which must be a success."""
     assert answer.status_code == 200, f"{answer.request.method} {answer.request.url}: {answer.text}"
     envelope = answer.json()
     assert set(envelope) == {"code", "message", "result"}
@@ -57,7 +58,7 @@ def check_members(envelope: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def refusal_of(answer: httpx.Response, code: int) -> str:
-    """The message of an answer, which must be an envelope that refuses with this code."""
+    """Return the message of an answer, which must be an envelope that refuses with this code."""
     assert answer.status_code == code, f"{answer.request.method} {answer.request.url}: {answer.text}"
     envelope = answer.json()
     check_members(envelope)
@@ -69,7 +70,7 @@ def refusal_of(answer: httpx.Response, code: int) -> str:
 
 @dataclass(frozen=True)
 class Caller:
-    """Somebody with a token, at one tenant's ``/api/v1``."""
+    """A client with a token, at the ``/api/v1`` of one tenant."""
 
     world: World
     token: str | None
@@ -80,7 +81,7 @@ class Caller:
         return replace(self, world=world)
 
     def saying(self, **headers: str) -> "Caller":
-        """The same caller, who also sends these headers: ``if_match`` is ``If-Match``."""
+        """Return the same caller with further headers: ``if_match`` is ``If-Match``."""
         said = {name.replace("_", "-"): value for name, value in headers.items()}
         return replace(self, headers=self.headers | said)
 
@@ -123,7 +124,7 @@ def _signed_in_lately(username: str, password: str, base: str, _: int) -> str:
 
 
 def superuser(world: World) -> Caller:
-    """The administrator of everything, who signs in seldom."""
+    """Return a client of a superuser. The token is shared, because a sign-in is slow."""
     return Caller(
         world, administrator_token(settings.ADMIN_USERNAME, settings.ADMIN_PASSWORD, settings.BASE_URL)
     )
@@ -176,7 +177,7 @@ def machine(world: World, *, roles: Iterable[str] | None = None, **form: str) ->
 
 
 def management_role(world: World) -> str:
-    """The id of the role that every tenant is born with."""
+    """Return the id of the management role, which every tenant has."""
     roles = result_of(superuser(world).get("/roles", page_size=100))["data"]
     return next(str(role["id"]) for role in roles if role["name"] == MANAGEMENT_ROLE)
 
@@ -204,3 +205,15 @@ def _organization_permission(admin: Caller, name: str) -> str:
     there = result_of(admin.get("/organization-permissions", page_size=100))["data"]
     found = [str(row["id"]) for row in there if row["name"] == name]
     return found[0] if found else str(admin.created("/organization-permissions", name=name)["id"])
+
+
+def new_user(admin: Caller, **fields: str) -> str:
+    """Create a user, and return the id."""
+    made = admin.created("/users", username=new_name("u"), password="sesame", **fields)
+    return str(made["id"])
+
+
+def new_resource(admin: Caller, **fields: bool) -> str:
+    """Create an API resource, and return the id."""
+    indicator = f"https://{new_name('api')}.example"
+    return str(admin.created("/resources", name="API", indicator=indicator, **fields)["id"])

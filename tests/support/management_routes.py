@@ -26,7 +26,7 @@ class Route:
 
     @property
     def group(self) -> str:
-        """Who comes in: administrators and their applications, superusers, or member managers."""
+        """The kind of callers: ``management``, ``root`` (superusers) or ``members`` (member managers)."""
         if self.path.startswith("/m2m/"):
             return "members"
         permissions = self.view.initkwargs.get("permission_classes", self.view.cls.permission_classes)

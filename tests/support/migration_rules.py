@@ -41,7 +41,7 @@ class History:
 
 
 def problems(name: Name, migration: Migration, before: ProjectState, history: History) -> list[str]:
-    """What is wrong with a migration; nothing for those of the first release and for initial ones."""
+    """Return the problems of a migration. Those of the first release and initial ones have none."""
     kind = getattr(migration, "kind", None)
     if migration.initial or name in history.released or (kind is None and not history.has_releases):
         return []

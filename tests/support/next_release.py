@@ -1,4 +1,4 @@
-"""What a next release may bring to the schema beside nodes of this one, on the tables that matter most.
+"""Changes of the schema that a next release may make while nodes of this release run.
 
 And what it may not: a contract in the release of its expand, which must wait until all nodes are new.
 """

@@ -44,7 +44,7 @@ class Proxy:
             self._process.wait(10)
 
     def leave_out(self, node: str | None) -> None:
-        """Send nobody to a node any more, and return when all have left it; None: ask all of them again."""
+        """Take a node out of nginx, and wait until its requests have ended. None puts all nodes back."""
         self._configure(node)
         before = _children(self._process.pid)
         self._process.send_signal(signal.SIGHUP)

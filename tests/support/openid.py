@@ -1,4 +1,4 @@
-"""Another OpenID provider, on loopback: it behaves until a test says otherwise."""
+"""Another OpenID provider, on loopback. A test can make it answer wrongly."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Operators in a browser: the site at /admin, as its forms are filled in by hand."""
+"""Administrators at the operators' site, whose forms are submitted as by a browser."""
 
 import html
 import os
@@ -33,7 +33,7 @@ _IN_OTHER_LANGUAGES = {f"message-{key.name}" for key in MESSAGES if key.language
 
 
 def administrator(**fields: Any) -> Administrator:
-    """Somebody new who manages everything, unless told otherwise. The password is that of all tests."""
+    """Return a new superuser, unless the fields say otherwise. The password is that of all tests."""
     fields.setdefault("is_superuser", "tenants" not in fields)
     hashed = cast.hash_of_the_password()  # a new hash takes longer than the rest
     with (
@@ -86,13 +86,13 @@ class Operator:
 
 
 def hidden_fields(answer: Any) -> dict[str, str]:
-    """What the form of a page sends besides what is typed."""
+    """Return the hidden fields of the form of a page."""
     found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', text_of(answer))
     return {name: html.unescape(value) for name, value in found}
 
 
 def text_of(answer: Any) -> str:
-    """What a page says, whoever fetched it."""
+    """Return the content of a response of httpx or of Django."""
     return str(answer.text if hasattr(answer, "text") else answer.content.decode())
 
 

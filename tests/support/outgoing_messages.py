@@ -6,8 +6,8 @@ from interaction.verification.models import OutgoingMessage
 from tests.support.cast import World
 
 
-def waits_for_nothing(world: World) -> None:
-    """Until everything that was to be sent is sent or given up."""
+def wait_until_sent(world: World) -> None:
+    """Wait until every message of a tenant is sent or given up."""
     deadline = time.monotonic() + 10
     with world.active():
         while OutgoingMessage.objects.exists() and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""People's pages, as somebody with a browser and without scripts goes through them."""
+"""The pages of users, in a browser without scripts."""
 
 import html
 import re
@@ -42,7 +42,7 @@ def title(page: httpx.Response) -> str:
 
 
 def subject(client: RelyingParty, answer: httpx.Response) -> str:
-    """Return whom the code of an answer stands for."""
+    """Redeem the code of an answer, and return the ``sub`` of the ID token."""
     tokens = client.redeem(query_of(answer.headers["Location"])["code"]).json()
     return str(jwt.decode(tokens["id_token"], options={"verify_signature": False})["sub"])
 

@@ -1,4 +1,4 @@
-"""Passkeys as people meet them: a tenant that has them, a device, and the two requests of a ceremony."""
+"""Passkeys: switching them on in a tenant, a device, and the two requests of a ceremony."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def device(**facts: Any) -> Device:
 
 
 def security_key() -> Device:
-    """A key without PIN, which counts."""
+    """Return a security key without a PIN, which has a signature counter."""
     return device(verifies=False, flags=0, step=1)
 
 

@@ -1,4 +1,4 @@
-"""Providers on loopback: an HTTP server that remembers what it was asked, and a mail server."""
+"""Providers on loopback: an HTTP server that records its requests, and a mail server."""
 
 import base64
 import datetime as dt

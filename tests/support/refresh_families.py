@@ -1,4 +1,4 @@
-"""Families of refresh tokens: their age, and whether they are dead."""
+"""Families of refresh tokens: their age, and whether their tokens are refused."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def family_of(client: RelyingParty) -> RefreshFamily:
 
 
 def is_dead(client: RelyingParty, *token_sets: dict[str, str]) -> bool:
-    """Say whether none of these tokens is good for anything."""
+    """Return whether all these refresh tokens and access tokens are refused."""
     return all(
         refusal(client.refresh(tokens["refresh_token"])) == GONE
         and client.userinfo(tokens["access_token"]).status_code == 401

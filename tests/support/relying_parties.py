@@ -1,4 +1,4 @@
-"""Relying parties of other makes: programs that a person's browser visits.
+"""Relying parties that use libraries of others: programs that the browser of a user visits.
 
 All of them answer the same addresses: ``/login`` leads to the provider and back to ``/``, which
 shows claims and tokens as JSON; ``/userinfo``, ``/refresh``, ``/logout`` do what they say.

@@ -13,7 +13,7 @@ def give_roles(world, user, *names):
 
 
 def join(world, user, name, *roles, metadata=None):
-    """Return the id of a new organization of the user."""
+    """Make a user a member of a new organization, and return its id."""
     with world.active():
         organization = Organization.objects.create(name=name, metadata=metadata or {})
         membership = Membership.objects.create(organization=organization, user=user)

@@ -1,4 +1,4 @@
-"""Windows of a real browser, and everything it complains of in them."""
+"""Windows of a real browser, and the errors and warnings of their consoles."""
 
 import re
 from typing import Any, Final

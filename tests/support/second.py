@@ -1,4 +1,4 @@
-"""A second server beside the one of the run, on the same database, started otherwise."""
+"""A second server on the database of the run, with other environment variables."""
 
 import socket
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from tests.support.threads import at_once
 
 
 def free_port() -> int:
-    """A port nobody listens on at this moment."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""The JSON front door for people, as a page of another origin's scripts sees it."""
+"""The interaction API, as scripts of a page of another origin use it."""
 
 from dataclasses import dataclass
 from typing import Any

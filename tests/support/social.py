@@ -1,4 +1,4 @@
-"""Signing in with another provider, as a person does it: the button, the trip, the way back."""
+"""Signing in with another provider: the button, the provider, and the callback."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,7 +51,7 @@ def note_redirect_uri(address: str) -> str:
 
 
 def away(browser: Browser, connector_id: str = "oidc", **query: str) -> str:
-    """Press the button; return where the browser is sent."""
+    """Press the button, and return the address of the redirect."""
     answer = browser.get(f"/social/{connector_id}", params=query)
     assert answer.status_code == 303, answer.text
     return note_redirect_uri(str(answer.headers["Location"]))
@@ -67,7 +67,7 @@ def back(browser: Browser, query: dict[str, str], to: str = "") -> httpx.Respons
 
 
 def came(browser: Browser, provider: OpenIDProvider, **person: Any) -> httpx.Response:
-    """Go to the provider, sign in there, and come back."""
+    """Sign in at the provider, and return the answer to the callback."""
     return back(browser, provider.approve(away(browser), **person))
 
 

@@ -1,4 +1,4 @@
-"""A server on a database of its own, for tests that leave nothing as it was."""
+"""A server on a database of its own, for tests that change or delete everything in it."""
 
 import os
 import socket

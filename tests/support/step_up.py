@@ -1,4 +1,4 @@
-"""Demands for a stronger sign-in: how applications ask, and what they get."""
+"""Requests of applications for a stronger sign-in, and their responses."""
 
 import json
 from typing import Any

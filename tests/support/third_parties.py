@@ -1,4 +1,4 @@
-"""A third-party application on its way through the consent page, and what its user may do where."""
+"""A third-party application and its consent page, for a user with scopes at APIs and in organizations."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,20 +14,20 @@ from tests.support.management import Caller, result_of
 
 
 def claims_of(token: str) -> dict[str, Any]:
-    """What a token says; its signature is tested elsewhere."""
+    """Return the claims of a token, without checking its signature."""
     found: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
     return found
 
 
 def consent_page(browser: Browser, client: RelyingParty, **asked: str | None) -> httpx.Response:
-    """The page that asks somebody who is signed in."""
+    """Return the consent page for a user who is signed in."""
     answer = browser.authorize(client, **asked)
     assert "/consent?" in answer.headers["Location"], answer.headers["Location"]
     return browser.get(answer.headers["Location"])
 
 
 def press(browser: Browser, page: httpx.Response, choice: str = "allow") -> dict[str, str]:
-    """Press a button of the page, and return what the application is told."""
+    """Press a button of the consent page, and return the parameters that the application gets."""
     answer = form(page).submit(browser, choice=choice)
     while "/oidc/authorize/" in answer.headers["Location"]:
         answer = browser.get(answer.headers["Location"])
@@ -51,7 +51,7 @@ def send(browser: Browser, path: str, **typed: str) -> httpx.Response:
 
 
 def disconnect(browser: Browser, client: RelyingParty) -> None:
-    """Take back all that an application has."""
+    """Revoke all access of an application."""
     answer = send(browser, "/account/applications", revoke=str(client.application.pk))
     assert answer.status_code == 303, answer.text
 
@@ -63,7 +63,7 @@ def targets_of(browser: Browser) -> list[str]:
 
 
 def connect_silently(browser: Browser, client: RelyingParty, **asked: str | None) -> dict[str, Any]:
-    """Tokens without a page: all this was agreed to before."""
+    """Return tokens that an application gets without a page, because the user agreed before."""
     answer = client.redeem(silent(browser, client, **asked)["code"])
     assert answer.status_code == 200, answer.text
     tokens: dict[str, Any] = answer.json()
@@ -71,7 +71,7 @@ def connect_silently(browser: Browser, client: RelyingParty, **asked: str | None
 
 
 def silent(browser: Browser, client: RelyingParty, **asked: str | None) -> dict[str, str]:
-    """What the application is told without a page."""
+    """Return the parameters that the application gets without a page."""
     return query_of(browser.authorize(client, prompt="none", **asked).headers["Location"])
 
 

@@ -1,8 +1,8 @@
-"""The same thing at the same moment, in real threads with connections of their own."""
+"""Calls at the same moment, in threads with database connections of their own."""
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
@@ -14,7 +14,7 @@ THOROUGH = os.environ.get("GATEHOUSE_THOROUGH") == "1"
 
 
 def rounds(few: int) -> int:
-    """How often a race is run: a few times, and two hundred in a thorough run."""
+    """Return how often a race is run: a few times, or two hundred times in a thorough run."""
     return 200 if THOROUGH else few
 
 
@@ -34,8 +34,13 @@ def at_once(number: int, work: Callable[[int], T]) -> list[T]:
     return [future.result() for future in futures]
 
 
+def call_at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
+    """Make calls in threads that start together, and return their results."""
+    return at_once(len(calls), lambda index: calls[index]())
+
+
 def count_waiting() -> int:
-    """How many connections to this database of PostgreSQL wait for a row."""
+    """Return how many connections to this database of PostgreSQL wait for a lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(
@@ -46,7 +51,7 @@ def count_waiting() -> int:
 
 
 def wait_until(happened: Callable[[], bool]) -> bool:
-    """Whether something came to be true within twenty seconds."""
+    """Wait until something is true, and return whether it is within twenty seconds."""
     deadline = time.monotonic() + 20
     while not happened():
         if time.monotonic() > deadline:

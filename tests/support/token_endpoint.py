@@ -1,4 +1,4 @@
-"""The token endpoint as such: requests as they are, and refusals in full."""
+"""Requests to the token endpoint with any body, and its refusals."""
 
 import re
 

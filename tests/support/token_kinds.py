@@ -1,4 +1,4 @@
-"""Every kind of token that somebody may bring to the API, good and bad, and what a refusal says."""
+"""Every kind of token, good and bad, that a request to the API may have, and the refusals."""
 
 import json
 import time
@@ -31,7 +31,7 @@ INSUFFICIENT = f'{CHALLENGE}, error="insufficient_scope"'
 
 @dataclass(frozen=True)
 class Place:
-    """A tenant with one of everything, and another tenant that has nothing to do here."""
+    """A tenant with one thing of each kind, and another tenant, whose tokens are not valid here."""
 
     estate: Estate
     elsewhere: Estate
@@ -56,7 +56,7 @@ def routes_of(group: str) -> list[Route]:
 
 
 def signed_anew(world: World, token: str, **changes: object) -> str:
-    """An access token with other claims and a signature that is right all the same."""
+    """Return an access token with changed claims and a valid signature."""
     with world.active():
         key = SigningKey.objects.default().get()
         return signing.sign(claims_of(token) | changes, typ="at+jwt", key_id=key.pk)

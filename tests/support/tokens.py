@@ -1,8 +1,8 @@
-"""Whether Gatehouse believes a token."""
+"""Whether Gatehouse accepts a token."""
 
 
 def is_refused(world, token: str) -> bool:
-    """Say whether a token is no good in the header, in the body, and to any API."""
+    """Return whether a token is refused: by userinfo, in the header and the body, and by the APIs."""
     answers = [
         world.get("/oidc/userinfo", headers={b"Authorization": b"Bearer " + token.encode()}),
         world.post("/oidc/userinfo", data={"access_token": token}),

@@ -65,7 +65,7 @@ class Trial:
         return str(self.browser.get(to).headers["Location"]) if "/admin/" not in to else to
 
     def run(self, client: RelyingParty, user: User, **typed: str) -> str:
-        """The whole walk; return what the page of the result says."""
+        """Try a sign-in from the button to the result, and return the text of the result page."""
         return self.read(self.operator.get(self.sign_in(self.begin(client, **typed), user)))
 
     def read(self, answer: Any) -> str:

@@ -19,7 +19,7 @@ def codes_on(page):
 
 
 def set_up(operator):
-    """Set it up by hand; return the authenticator's key and the recovery codes."""
+    """Set up two-step verification, and return the key of the authenticator and the recovery codes."""
     key = key_on(text_of(operator.get(PAGE)))
     answer = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
     assert answer.status_code == 303, text_of(answer)
@@ -27,7 +27,7 @@ def set_up(operator):
 
 
 def again(operator):
-    """The same person at another browser, who has typed the password."""
+    """Return another browser of the same administrator, after the password."""
     other = Operator(operator.who)
     answer = other.sign_in()
     assert answer.headers["Location"].startswith(f"{CODE}?next=")

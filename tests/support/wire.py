@@ -1,4 +1,4 @@
-"""Requests that no HTTP library would send: byte for byte what a test says."""
+"""Requests that are sent byte for byte, also those that no HTTP library sends."""
 
 import socket
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, up to the end of the connection."""
+    """The bytes of the answer, up to the end of the connection."""
 
     status: int
     headers: dict[str, str]

@@ -1,4 +1,4 @@
-"""Clients that go on while something breaks, and remember what they were told."""
+"""Clients that send requests while something breaks, and record the answers."""
 
 import itertools
 import json
@@ -25,7 +25,7 @@ _LATE_SECONDS = 1
 
 
 class Answer(NamedTuple):
-    """A request and how it ended: one of the words above, or what was wrong."""
+    """A request and its outcome: one of the words above, or a description of the failure."""
 
     program: str
     began: float

@@ -55,7 +55,7 @@ class ConfirmNeeded(FactorError):
 
 
 def has_recent_factor(session: Session) -> bool:
-    """Return whether the user proved a second factor in this session within the last five minutes."""
+    """Return whether the user proved a second factor in this session within ``CONFIRM_SECONDS``."""
     proven_at = session.second_factor_at
     return proven_at is not None and session.time - proven_at <= RECENT
 
@@ -82,7 +82,7 @@ def get_factors(session: Session, policy: Policy | None = None) -> list[FactorTy
 
 
 def check_factor(session: Session) -> None:
-    """Check that a user who has a second factor proved it within the last five minutes.
+    """Check that a user who has a second factor proved it within ``CONFIRM_SECONDS``.
 
     Raises:
         ConfirmNeeded: the user has to prove it again: see ``second_factor.confirming``.
@@ -109,8 +109,8 @@ def must_sign_in_again(session: Session) -> bool:
 def is_too_old_to_enrol(session: Session) -> bool:
     """Return whether the user has to sign in again before a factor can be set up in the session.
 
-    A user with a password must have entered it within the last five minutes. Other users must have signed in
-    or proven a factor.
+    A user with a password must have entered it within ``CONFIRM_SECONDS``. Other users must have signed in or
+    proven a factor.
     """
     if must_enter_password(session):
         return True
@@ -118,7 +118,7 @@ def is_too_old_to_enrol(session: Session) -> bool:
 
 
 def has_just_signed_in(session: Session) -> bool:
-    """Return whether the session was started or renewed by a sign-in within the last five minutes.
+    """Return whether the session was started or renewed by a sign-in within ``CONFIRM_SECONDS``.
 
     ``auth_time`` may be earlier: it is when the first factor was proven, or what a provider says.
     """
@@ -140,9 +140,9 @@ def check_still_signed_in(session: Session) -> None:
 
 
 def confirm(session: Session, password: str) -> None:
-    """Check the password or, if the user has none, that the sign-in is at most five minutes ago.
+    """Check the password or, if the user has none, that the sign-in is at most ``CONFIRM_SECONDS`` ago.
 
-    A user who has a second factor must have proven it within five minutes, too. Wrong passwords lock the
+    A user who has a second factor must have proven it within that time, too. Wrong passwords lock the
     confirmation as they lock a sign-in, so that nobody can guess the password in an unattended browser.
 
     Raises:
@@ -215,8 +215,8 @@ def check_confirmed(session: Session) -> None:
 def confirm_for_factors(session: Session, password: str) -> None:
     """Check the second factor and the password that a user has, before a change of factors.
 
-    A session alone never changes a factor. A user with neither of the two must have signed in within the
-    last five minutes: with a code that was sent, a passkey or a social provider.
+    A session alone never changes a factor. A user with neither of the two must have signed in within
+    ``CONFIRM_SECONDS``: with a code that was sent, a passkey or a social provider.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.

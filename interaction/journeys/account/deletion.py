@@ -7,7 +7,7 @@ from identity.sessions.models import Session
 from identity.users import identifiers
 from identity.users import services as users
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
 
 
@@ -33,18 +33,18 @@ def confirmation_phrase(user: User) -> str:
     return user.identifier or "delete"
 
 
-def check_allowed() -> None:
+def check_allowed(experience: SignInExperience) -> None:
     """Check that the tenant lets users delete their account.
 
     Raises:
         DeletionIsOff: it does not.
 
     """
-    if not experience.current().account["deletion"]:
+    if not experience.account["deletion"]:
         raise DeletionIsOff
 
 
-def delete(session: Session, *, password: str, typed: str) -> None:
+def delete(session: Session, experience: SignInExperience, *, password: str, typed: str) -> None:
     """Delete the user with sessions, tokens, consents and memberships. Only the audit log stays.
 
     ``typed`` has to be the ``confirmation_phrase``, so that nobody deletes an account by mistake.
@@ -59,7 +59,7 @@ def delete(session: Session, *, password: str, typed: str) -> None:
         passwords.Busy: too many passwords are being hashed.
 
     """
-    check_allowed()
+    check_allowed(experience)
     user = session.user
     if identifiers.fold(typed.strip()) != identifiers.fold(confirmation_phrase(user)):
         raise NotConfirmed

@@ -66,9 +66,8 @@ class Overview:
         return bool(self.factors or self.sent)
 
 
-def get_overview(session: Session) -> Overview | None:
-    """Return the second factors of a user, or None if the tenant has none."""
-    experience = experiences.current()
+def get_overview(session: Session, experience: SignInExperience) -> Overview | None:
+    """Return the second factors of a user, or None if the tenant, whose experience is given, has none."""
     policy = experience.factor_policy
     if not experience.has_factors:
         return None
@@ -127,7 +126,7 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
         TooManyFactors: the user has five.
 
     """
-    _get_experience(FactorType.TOTP)
+    tenant = _get_experience(FactorType.TOTP).tenant
     confirmation.confirm_for_factors(session, password)
     secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk))
     with transaction.atomic():
@@ -139,7 +138,8 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
             sessions.end_others(session)
             forgetting.end_remembered(session.user)
         notify(session.user, Notice.FACTOR_ADDED)
-        renewed = replace(confirming.step_up(session, FactorType.TOTP), factor_id=added.pk)
+        stepped_up = confirming.step_up(session, FactorType.TOTP, tenant=tenant)
+        renewed = replace(stepped_up, factor_id=added.pk)
     session.user.refresh_from_db(fields=("factors",))
     return renewed
 
@@ -159,7 +159,8 @@ def remove(session: Session, factor_id: str, *, password: str) -> tuple[FactorTy
     """
     confirmation.confirm_for_factors(session, password)
     pk = parse_id(factor_id)
-    policy = experiences.current().factor_policy
+    experience = experiences.current()
+    policy = experience.factor_policy
     with transaction.atomic():
         row_locks.lock(session.user)
         confirmation.check_still_signed_in(session)  # before a passkey ends all sessions
@@ -171,7 +172,7 @@ def remove(session: Session, factor_id: str, *, password: str) -> tuple[FactorTy
             raise FactorRequired
         if removed is not FactorType.WEBAUTHN:
             sessions.end_others(session)
-        return removed, confirming.renew(session)
+        return removed, confirming.renew(session, experience.tenant)
 
 
 def parse_id(factor_id: str) -> UUID:

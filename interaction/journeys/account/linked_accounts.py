@@ -7,6 +7,7 @@ from identity.core.records import Gone
 from identity.sessions.models import Session
 from identity.users import row_locks
 from identity.users.models import User
+from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import confirming
 from interaction.journeys.second_factor.confirming import Renewed
@@ -67,4 +68,4 @@ def unlink(session: Session, identity_id: str) -> Renewed:
         row_locks.lock(session.user)
         confirmation.check_still_signed_in(session)
         identities.unlink(session.user, pk)
-        return confirming.renew(session)
+        return confirming.renew(session, experiences.current().tenant)

@@ -5,7 +5,7 @@ from django.db import transaction
 from identity.sessions.models import Session
 from identity.users import credentials
 from interaction.experience import policy
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import confirming, sign_ins
 from interaction.journeys.second_factor.confirming import Renewed
@@ -29,13 +29,13 @@ def change(session: Session, *, current: str, new: str) -> Renewed:
         passwords.Busy: too many passwords are being hashed.
 
     """
-    user = session.user
+    user, current_experience = session.user, experiences.current()
     own = (user.username, user.email, user.phone)
-    policy.check(new, experience.current().password_policy, field="new_password", own=own)
+    policy.check(new, current_experience.password_policy, field="new_password", own=own)
     confirmation.confirm(session, current)
     kinds = frozenset() if user.password else sign_ins.find_first_channels(session)
     encoded = credentials.hash_new_password(new)
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
         resets.record(user, kinds)
-        return confirming.renew(session)
+        return confirming.renew(session, current_experience.tenant)

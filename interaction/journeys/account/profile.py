@@ -9,7 +9,7 @@ from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
 from identity.users.profile import merge_into
-from interaction.experience import services as experience
+from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
 
 
@@ -21,14 +21,14 @@ class UsernameIsFixed(ServiceError):
     message = "username: changing usernames is disabled"
 
 
-def check_username_change() -> None:
+def check_username_change(experience: SignInExperience) -> None:
     """Check that the tenant lets users change their username.
 
     Raises:
         UsernameIsFixed: it does not.
 
     """
-    if not experience.current().account["username_change"]:
+    if not experience.account["username_change"]:
         raise UsernameIsFixed
 
 
@@ -45,7 +45,7 @@ def change(user: User, fields: dict[str, Any]) -> None:
         users.change(user, changed)
 
 
-def change_username(session: Session, *, username: str, password: str) -> None:
+def change_username(session: Session, experience: SignInExperience, *, username: str, password: str) -> None:
     """Change the user's username.
 
     Raises:
@@ -58,7 +58,7 @@ def change_username(session: Session, *, username: str, password: str) -> None:
         passwords.Busy: too many passwords are being hashed.
 
     """
-    check_username_change()
+    check_username_change(experience)
     confirmation.confirm(session, password)
     with transaction.atomic():
         change(session.user, {"username": username})

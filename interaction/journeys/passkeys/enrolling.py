@@ -115,7 +115,8 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
         TooManyFactors: the user has 20.
 
     """
-    check_allowed(ceremony, experiences.current())
+    experience = experiences.current()
+    check_allowed(ceremony, experience)
     confirmation.confirm_for_factors(session, password)
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).filter(pk=session.user_id)
@@ -125,7 +126,7 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
         if is_first:
             sessions.end_others(session)
             forgetting.end_remembered(session.user)
-        renewed = replace(stepping_up.step_up(session), factor_id=passkey.pk)
+        renewed = replace(stepping_up.step_up(session, experience.tenant), factor_id=passkey.pk)
     session.user.refresh_from_db(fields=("factors", "two_step"))
     return renewed
 

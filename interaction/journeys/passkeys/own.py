@@ -7,7 +7,7 @@ from identity.factors import credential_json, relying_party
 from identity.factors.kinds import FactorType
 from identity.factors.models import Passkey
 from identity.sessions.models import Session
-from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Overview:
     display_name: str
 
 
-def get_overview(session: Session) -> Overview | None:
-    """Return the passkeys of a user, or None if the tenant uses none."""
-    experience, user = experiences.current(), session.user
+def get_overview(session: Session, experience: SignInExperience) -> Overview | None:
+    """Return the passkeys of a user, or None if the tenant, whose experience is given, uses none."""
+    user = session.user
     is_factor = FactorType.WEBAUTHN in experience.factor_policy.factors
     if not (is_factor or experience.has_passkey_sign_in):
         return None

@@ -14,6 +14,9 @@ from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
+from identity.tenants.models import Tenant
+from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import anomalies
 from interaction.journeys.passkeys.uses import PasskeyUse
@@ -29,7 +32,7 @@ def get_options(session: Session, *, browser: str) -> dict[str, Any]:
         FactorNotAllowed: the user has no passkey, or the tenant does not use them.
 
     """
-    _check_usable(session)
+    _check_usable(session, experiences.current())
     own = passkeys.describe(passkeys.usable(session.user))
     return ceremony_options.request_options(_bind(session, browser), own)
 
@@ -45,35 +48,40 @@ def confirm(session: Session, *, credential: object, browser: str) -> Renewed:
 
     """
     limits.hit_by_address(rules.SIGN_INS)
-    _check_usable(session)
+    experience = experiences.current()
+    _check_usable(session, experience)
     try:
-        return _prove(session, credential, browser)
+        return _prove(session, experience.tenant, credential, browser)
     except PasskeyRefused as refused:
         record_failure(session.user_id, refused)
         raise
 
 
-def _prove(session: Session, credential: object, browser: str) -> Renewed:
+def _prove(session: Session, tenant: Tenant, credential: object, browser: str) -> Renewed:
     answer = credential_json.read_assertion(credential)
     passkey = passkeys.find_usable(session.user, answer.id)
     if passkey is None:
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
     with anomalies.reported(passkey):
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(session, browser)])
-        renewed = step_up(session, PasskeyUse(passkey, proven))
+        renewed = step_up(session, tenant, PasskeyUse(passkey, proven))
     metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
     return renewed
 
 
-def step_up(session: Session, to_succeed: SupportsSucceed | None = None) -> Renewed:
+def step_up(session: Session, tenant: Tenant, to_succeed: SupportsSucceed | None = None) -> Renewed:
     """Store that a passkey was just proven in a session, with the success of ``to_succeed``.
+
+    ``tenant`` is that of the session.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
         PasskeyRefused: the passkey or its challenge was used or removed meanwhile.
 
     """
-    return confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT, to_succeed=to_succeed)
+    return confirming.step_up(
+        session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT, tenant=tenant, to_succeed=to_succeed
+    )
 
 
 def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:
@@ -89,8 +97,8 @@ def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:
     metrics.count_proof(FactorType.WEBAUTHN, is_right=False)
 
 
-def _check_usable(session: Session) -> None:
-    if FactorType.WEBAUTHN not in confirmation.get_factors(session):
+def _check_usable(session: Session, experience: SignInExperience) -> None:
+    if FactorType.WEBAUTHN not in confirmation.get_factors(session, experience.factor_policy):
         raise FactorNotAllowed("the user has no passkey that can be used here")
 
 

@@ -28,7 +28,7 @@ def should_offer(session: Session) -> bool:
     """Return whether the next page creates backup codes: the user needs some, and has just proven a factor.
 
     Users need codes after they set up a factor and have none, and after they used a code and have few left.
-    A user with a password must have signed in or entered it within the last five minutes, too.
+    A user with a password must have signed in or entered it within ``CONFIRM_SECONDS``, too.
     """
     if not confirmation.has_recent_factor(session):
         return False
@@ -54,7 +54,7 @@ def renew_if_due(session: Session) -> list[str]:
     Raises:
         FactorNotAllowed: the tenant does not use backup codes, or it is not the next step: see
             ``should_offer``.
-        confirmation.ConfirmNeeded: the second factor was proven more than five minutes ago.
+        confirmation.ConfirmNeeded: the second factor was proven more than ``CONFIRM_SECONDS`` ago.
         backup_codes.NoOtherFactor: the user has no other factor that the tenant uses.
 
     """
@@ -71,7 +71,7 @@ def renew(session: Session) -> list[str]:
 
     Raises:
         FactorNotAllowed: the tenant does not use backup codes.
-        confirmation.ConfirmNeeded: the second factor was proven more than five minutes ago.
+        confirmation.ConfirmNeeded: the second factor was proven more than ``CONFIRM_SECONDS`` ago.
         backup_codes.NoOtherFactor: the user has no other factor that the tenant uses.
 
     """

@@ -14,7 +14,9 @@ from identity.factors.levels import Level
 from identity.sessions import confirmations, lifetimes
 from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
+from identity.tenants.models import Tenant
 from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import checking
 from interaction.journeys.second_factor.sign_ins import SucceedTogether, SupportsSucceed
@@ -44,7 +46,7 @@ def send_code(session: Session, known: KnownUsers, *, factor: FactorType) -> int
         limits.TooMany: too many from this address.
 
     """
-    _check_usable(session, factor)
+    _check_usable(session, factor, experiences.current())
     return checking.send(session.user, factor, binding=str(session.pk), known=known)
 
 
@@ -58,11 +60,13 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
         limits.TooMany: too many from this address.
 
     """
-    _check_usable(session, factor)
+    experience = experiences.current()
+    _check_usable(session, factor, experience)
     try:
         with locks.code_attempt(session.user_id) as counted:
             checked = checking.check(session.user, factor, code, binding=str(session.pk))
-            return step_up(session, factor, to_succeed=SucceedTogether((checked, counted)))
+            both = SucceedTogether((checked, counted))
+            return step_up(session, factor, tenant=experience.tenant, to_succeed=both)
     except WrongFactor as error:
         checking.record_failure(session.user, factor, error)
         raise
@@ -73,9 +77,12 @@ def step_up(
     factor: FactorType,
     level: int = Level.TWO,
     *,
+    tenant: Tenant,
     to_succeed: SupportsSucceed | None = None,
 ) -> Renewed:
     """Store that a factor was just proven in a session, with the success of ``to_succeed``.
+
+    ``tenant`` is that of the session.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
@@ -91,11 +98,11 @@ def step_up(
         session, amr=amr, level=reached, chain=chain, refusal=confirmation.SignInAgain
     )
     chain.run()
-    return _renew(session, token)
+    return _renew(session, token, tenant)
 
 
 def confirm_password(session: Session, password: str) -> Renewed:
-    """Check the password of a signed-in user, which need not be entered again for five minutes.
+    """Check the password of a signed-in user, which need not be entered again for ``CONFIRM_SECONDS``.
 
     Raises:
         FactorNotAllowed: the user has no password.
@@ -109,27 +116,28 @@ def confirm_password(session: Session, password: str) -> Renewed:
     if not session.user.password:
         raise FactorNotAllowed("password: the user has none")
     confirmation.confirm(session, password)
-    return _renew(session, confirmations.record_password(session))
+    return _renew(session, confirmations.record_password(session), experiences.current().tenant)
 
 
-def renew(session: Session) -> Renewed:
+def renew(session: Session, tenant: Tenant) -> Renewed:
     """Let a session continue after its user was signed out everywhere, in the transaction that did it.
+
+    ``tenant`` is that of the session.
 
     Raises:
         confirmation.SignInAgain: the session has ended.
 
     """
-    return _renew(session, confirmations.renew(session))
+    return _renew(session, confirmations.renew(session), tenant)
 
 
-def _renew(session: Session, token: str | None) -> Renewed:
+def _renew(session: Session, token: str | None, tenant: Tenant) -> Renewed:
     if token is None:
         raise confirmation.SignInAgain
-    tenant = experiences.current().tenant
     seconds = lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)
     return Renewed(session, token, seconds)
 
 
-def _check_usable(session: Session, factor: FactorType) -> None:
-    if factor not in confirmation.get_factors(session):
+def _check_usable(session: Session, factor: FactorType, experience: SignInExperience) -> None:
+    if factor not in confirmation.get_factors(session, experience.factor_policy):
         raise FactorNotAllowed("type: the user does not have this factor, or it cannot be used here")

@@ -180,7 +180,9 @@ def _step_up(
     step: SecondStep, factor: FactorType, level: int, to_succeed: SupportsSucceed | None
 ) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
-    renewed = confirming.step_up(step.session, factor, level, to_succeed=to_succeed)
+    renewed = confirming.step_up(
+        step.session, factor, level, tenant=step.experience.tenant, to_succeed=to_succeed
+    )
     return SignInResult(
         redirect_to=step.visit.next_url,
         session_token=renewed.token,

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from identity.core import durations
 from identity.core.errors import Invalid, ServiceError
 from identity.http.responses import add_headers, redirect
 from identity.limits import rules
@@ -17,7 +18,7 @@ from identity.users import identifiers
 from identity.users.identifiers import Kind
 from interaction.journeys import codes
 from interaction.journeys.pending import Pending, page_url
-from interaction.pages import context, durations, error_messages, labels, passkey_part
+from interaction.pages import context, error_messages, labels, passkey_part
 from interaction.pages.forms import AddressForm, CodeForm
 from interaction.pages.views import shared
 from interaction.pages.views.entered_code import EnteredCode

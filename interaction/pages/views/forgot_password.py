@@ -10,13 +10,12 @@ from identity.http.error_page import Link, error_page
 from identity.http.responses import add_headers, redirect
 from identity.users.hashing_views import hashes_password
 from interaction.experience import policy
-from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import visits
 from interaction.journeys.second_factor.resetting import SecondFactorMissing
 from interaction.journeys.second_factor.sign_ins import Visit
-from interaction.pages import password_rules
+from interaction.pages import context, password_rules
 from interaction.pages.forms import NewPasswordForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import CodeStep
@@ -36,7 +35,7 @@ def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpRespon
     if proofs and "other" not in request.GET and "identifier" not in request.POST:
         newest = max(proofs.values(), key=lambda proof: (proof.used_at, proof.pk))
         return _set_password(request, visit, newest)
-    kinds = codes.get_offered_kinds(experience.current())[Purpose.FORGOT_PASSWORD]
+    kinds = codes.get_offered_kinds(context.get_experience(request))[Purpose.FORGOT_PASSWORD]
     if not kinds:
         return _not_offered(request, pending)
     return code_step.handle(
@@ -89,7 +88,7 @@ def _page(
     form: NewPasswordForm,
     status: int = 200,
 ) -> HttpResponse:
-    password_policy = experience.current().password_policy
+    password_policy = context.get_experience(request).password_policy
     return shared.render_page(
         request,
         "new_password",

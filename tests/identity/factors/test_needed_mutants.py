@@ -3,9 +3,9 @@
 from types import ModuleType
 from typing import Any, Final
 
-from tests.identity.factors.test_needed import REACHABLE, answer, reachable, rows
 from tests.mutation import mutants
 from tests.mutation.mutants import Mutant
+from tests.support.needed_table import REACHABLE, answer, reachable, read_rows
 
 _PATH: Final = "identity/factors/needed.py"
 
@@ -26,7 +26,7 @@ def is_noticed(mutant: Mutant, table: list[dict[str, str]]) -> bool:
 
 
 def test_decision_M58_each_change_of_needed_is_noticed():
-    table = rows()
+    table = read_rows()
     found = mutants.find(_PATH)
 
     survivors = [mutant for mutant in found if not is_noticed(mutant, table)]

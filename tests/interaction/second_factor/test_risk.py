@@ -20,7 +20,7 @@ from tests.support import audit_log, management, second
 from tests.support.cast import PASSWORD, World
 from tests.support.codes import REGISTER, messages_to, new_email, new_phone, proven
 from tests.support.factors import TOTP, enrol, half, has_session, switch_on
-from tests.support.outgoing_messages import waits_for_nothing
+from tests.support.outgoing_messages import wait_until_sent
 from tests.support.recovery_codes import issue, recover
 from tests.support.remembered_browsers import is_asked, signed_out, trust
 
@@ -343,7 +343,7 @@ class TestTheNotice:
 def is_told_nothing(world, address):
     """Whether no notice went to an address, once everything is sent."""
     outgoing.send_due()
-    waits_for_nothing(world)
+    wait_until_sent(world)
     return notices_to(address, 0) == []
 
 

@@ -10,64 +10,33 @@ from management.administrators import second_step, services, single_sign_on
 from management.administrators.models import Administrator, ProviderAccount
 from tests.support import authenticator, operators
 from tests.support.cast import PASSWORD, new_secret, query_of
-from tests.support.openid import CLIENT
 from tests.support.operators import text_of
+from tests.support.single_sign_on import (
+    CALLBACK,
+    OWN,
+    START,
+    approve,
+    get_linked_accounts,
+    is_signed_in,
+    link,
+    set_provider,
+    sign_in,
+    start,
+)
 from tests.support.threads import at_once
 
 pytestmark = pytest.mark.usefixtures("default_tenant")
-START, CALLBACK, OWN = "/admin/login/provider/", "/admin/login/provider/callback/", "/admin/single-sign-on/"
 LOGIN = "/admin/login/"
 
 
 @pytest.fixture(autouse=True)
 def configured_provider(settings, provider):
-    settings.DEVELOPMENT = True  # the provider answers on loopback
-    settings.ADMIN_OIDC = Provider(
-        provider.issuer, CLIENT["client_id"], CLIENT["client_secret"], "Example SSO", "own", ("phr",)
-    )
+    set_provider(settings, provider)
 
 
 @pytest.fixture
 def who():
     return operators.administrator()
-
-
-def approve(provider, address, sub, **claims):
-    """Let somebody sign in at the provider; return what the browser goes back with."""
-    asked = query_of(address)
-    assert (asked["response_type"], asked["code_challenge_method"]) == ("code", "S256")
-    assert (asked["scope"], asked["redirect_uri"]) == ("openid", f"{configured.BASE_URL}{CALLBACK}")
-    code = new_secret()
-    provider.codes[code] = asked | {"person": {"sub": sub} | claims}
-    return {"code": code, "state": asked["state"], "iss": provider.issuer}
-
-
-def link(provider, who, sub):
-    browser = Client()
-    browser.force_login(who)
-    sent = browser.post(OWN, {"password": PASSWORD})
-    assert sent.status_code == 303, text_of(sent)
-    answer = browser.get(CALLBACK, approve(provider, sent.headers["Location"], sub))
-    assert answer.headers["Location"] == OWN
-    return browser
-
-
-def start(provider, browser=None, next_url=""):
-    browser = browser or Client()
-    return browser, browser.post(START, {"next": next_url}).headers["Location"]
-
-
-def sign_in(provider, sub, next_url="", **claims):
-    browser, address = start(provider, next_url=next_url)
-    return browser, browser.get(CALLBACK, approve(provider, address, sub, **claims))
-
-
-def is_in(browser):
-    return browser.get("/admin/tenant/").status_code == 200
-
-
-def linked(who):
-    return list(ProviderAccount.objects.filter(administrator=who).values_list("issuer", "subject"))
 
 
 class TestALinkedAccount:
@@ -97,7 +66,7 @@ class TestALinkedAccount:
         browser, answer = sign_in(provider, new_secret(), email="a@example.com", email_verified=True)
 
         assert answer.headers["Location"] == LOGIN
-        assert not is_in(browser)
+        assert not is_signed_in(browser)
         assert "No administrator has linked this account" in text_of(browser.get(LOGIN))
 
     def test_of_another_issuer_signs_nobody_in(self, provider, who):
@@ -106,7 +75,7 @@ class TestALinkedAccount:
 
         browser, _ = sign_in(provider, sub)
 
-        assert not is_in(browser)
+        assert not is_signed_in(browser)
 
     def test_of_another_administrator_is_not_linked_twice(self, provider, who):
         link(provider, who, sub := new_secret())
@@ -115,7 +84,7 @@ class TestALinkedAccount:
         browser = link(provider, other, sub)
 
         assert "linked to another administrator" in text_of(browser.get(OWN))
-        assert (len(linked(who)), linked(other)) == (1, [])
+        assert (len(get_linked_accounts(who)), get_linked_accounts(other)) == (1, [])
 
     def test_is_linked_once_by_two_at_once(self, provider):
         person = single_sign_on.Person(provider.issuer, new_secret(), has_two_factors=False)
@@ -133,13 +102,13 @@ class TestALinkedAccount:
     def test_that_is_unlinked_ends_the_sessions_that_it_started_and_no_other(self, provider, who):
         own = link(provider, who, sub := new_secret())
         browser, _ = sign_in(provider, sub)
-        assert is_in(browser)
+        assert is_signed_in(browser)
 
         own.post(OWN, {"password": PASSWORD})
 
-        assert linked(who) == []
-        assert not is_in(browser)
-        assert is_in(own)
+        assert get_linked_accounts(who) == []
+        assert not is_signed_in(browser)
+        assert is_signed_in(own)
 
     def test_ends_with_the_provider_of_the_installation(self, provider, who, settings):
         link(provider, who, sub := new_secret())
@@ -147,7 +116,7 @@ class TestALinkedAccount:
 
         settings.ADMIN_OIDC = Provider()
 
-        assert not is_in(browser)
+        assert not is_signed_in(browser)
         assert [browser.post(START).status_code, browser.get(CALLBACK).status_code] == [404, 404]
 
     def test_needs_the_password_to_be_linked(self, provider, who):
@@ -163,26 +132,26 @@ class TestALinkedAccount:
 
         services.change(who, {"role": "auditor"})
 
-        assert not is_in(browser)
+        assert not is_signed_in(browser)
 
 
 class TestTheCallback:
     def test_without_a_request_of_this_browser_signs_nobody_in(self, provider, who):
         link(provider, who, sub := new_secret())
-        _, address = start(provider)
+        _, address = start()
         response = approve(provider, address, sub)
 
         victim = Client()
         victim.get(CALLBACK, response)
-        with_its_own, _ = start(provider)
+        with_its_own, _ = start()
         with_its_own.get(CALLBACK, response)
 
-        assert not is_in(victim)
-        assert not is_in(with_its_own)
+        assert not is_signed_in(victim)
+        assert not is_signed_in(with_its_own)
 
     def test_works_once(self, provider, who):
         link(provider, who, sub := new_secret())
-        browser, address = start(provider)
+        browser, address = start()
         response = approve(provider, address, sub)
         browser.get(CALLBACK, response)
         browser.post("/admin/logout/")
@@ -190,7 +159,7 @@ class TestTheCallback:
         again = browser.get(CALLBACK, response)
 
         assert again.headers["Location"] == LOGIN
-        assert not is_in(browser)
+        assert not is_signed_in(browser)
 
     @pytest.mark.parametrize(
         "lie",
@@ -215,7 +184,7 @@ class TestTheCallback:
         browser, answer = sign_in(provider, sub)
 
         assert answer.headers["Location"] == LOGIN
-        assert not is_in(browser)
+        assert not is_signed_in(browser)
 
     @pytest.mark.parametrize(
         "change",
@@ -232,12 +201,12 @@ class TestTheCallback:
     )
     def test_refuses_a_response_that_is_not_whole(self, provider, who, change):
         link(provider, who, sub := new_secret())
-        browser, address = start(provider)
+        browser, address = start()
 
         answer = browser.get(CALLBACK, approve(provider, address, sub) | change)
 
         assert answer.status_code in {302, 400}
-        assert not is_in(browser)
+        assert not is_signed_in(browser)
 
     def test_links_only_to_the_administrator_who_asked(self, provider, who):
         other = operators.administrator()
@@ -252,7 +221,7 @@ class TestTheCallback:
 
         browser.get(CALLBACK, approve(provider, address, new_secret()))
 
-        assert linked(who) == linked(other) == []
+        assert get_linked_accounts(who) == get_linked_accounts(other) == []
 
     def test_says_so_if_the_provider_does_not_answer(self, provider):
         del provider.web.answers["/token"]
@@ -287,7 +256,7 @@ class TestTwoSteps:
         browser, answer = sign_in(provider, sub, amr=["mfa"], acr="phr")
 
         assert answer.headers["Location"].startswith("/admin/login/code/")
-        assert not is_in(browser)
+        assert not is_signed_in(browser)
 
     @pytest.mark.parametrize(
         ("claims", "is_enough"),
@@ -309,7 +278,7 @@ class TestTwoSteps:
 
         browser, _ = sign_in(provider, sub, **claims)
 
-        assert is_in(browser) == is_enough
+        assert is_signed_in(browser) == is_enough
 
     def test_have_to_be_set_up_unless_the_provider_asked_for_them(self, provider, who, sub, settings):
         settings.ADMIN_TWO_STEP = "required"
@@ -319,7 +288,7 @@ class TestTwoSteps:
         with_two, _ = sign_in(provider, sub, amr=["mfa"])
 
         assert without.get("/admin/tenant/").headers["Location"] == "/admin/two-step/"
-        assert is_in(with_two)
+        assert is_signed_in(with_two)
 
     def test_of_the_provider_are_forgotten_at_a_sign_in_with_a_password(self, provider, who, sub, settings):
         settings.ADMIN_TWO_STEP = "required"
@@ -351,8 +320,8 @@ class TestAnotherTenantOfGatehouse:
         browser = Client()
         through(browser, browser.post(START).headers["Location"])
 
-        assert linked(who) == [(acme.issuer, str(user.pk))]
-        assert is_in(browser)
+        assert get_linked_accounts(who) == [(acme.issuer, str(user.pk))]
+        assert is_signed_in(browser)
 
 
 @pytest.mark.parametrize("missing", ["ADMIN_OIDC_ISSUER", "ADMIN_OIDC_CLIENT_ID", "ADMIN_OIDC_CLIENT_SECRET"])

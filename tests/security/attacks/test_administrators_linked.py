@@ -10,24 +10,32 @@ from audit.models import Entry
 from management.administrators import mail, recovery, single_sign_on
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
-from tests.management.administrators.test_single_sign_on import (
-    CALLBACK,
-    OWN,
-    approve,
-    configured_provider,
-    is_in,
-    link,
-    linked,
-    sign_in,
-    who,
-)
 from tests.support import operators
 from tests.support.cast import PASSWORD, new_secret
 from tests.support.operators import text_of
+from tests.support.single_sign_on import (
+    CALLBACK,
+    OWN,
+    approve,
+    get_linked_accounts,
+    is_signed_in,
+    link,
+    set_provider,
+    sign_in,
+)
 
 pytestmark = pytest.mark.usefixtures("default_tenant")
-__all__ = ["configured_provider", "who"]  # fixtures
 NEW_PASSWORD = "a new and better password"
+
+
+@pytest.fixture(autouse=True)
+def configured_provider(settings: Any, provider: Any) -> None:
+    set_provider(settings, provider)
+
+
+@pytest.fixture
+def who() -> Administrator:
+    return operators.administrator()
 
 
 def recover(victim: Administrator) -> None:
@@ -46,14 +54,14 @@ def test_attack_AW10_a_replaced_password_ends_what_the_old_one_linked(
 ) -> None:
     link(provider, who, sub := new_secret())
     thief, _ = sign_in(provider, sub)
-    assert is_in(thief)
+    assert is_signed_in(thief)
     who.refresh_from_db()
 
     replace(who)
 
-    assert not is_in(thief)
+    assert not is_signed_in(thief)
     again, _ = sign_in(provider, sub)
-    assert not is_in(again)
+    assert not is_signed_in(again)
     entry = Entry.objects.filter(key="ProviderAccount.Delete", payload__subject=sub).get()
     assert entry.payload["username"] == who.username
 
@@ -79,9 +87,9 @@ def test_attack_AW10_a_link_under_way_does_not_survive_it_either(
     thief.get(CALLBACK, answer)
     monkeypatch.undo()
 
-    assert linked(who) == []
+    assert get_linked_accounts(who) == []
     again, _ = sign_in(provider, sub)
-    assert not is_in(again)
+    assert not is_signed_in(again)
 
 
 def test_an_own_new_password_and_other_changes_keep_the_account(provider: Any, who: Administrator) -> None:
@@ -93,7 +101,7 @@ def test_an_own_new_password_and_other_changes_keep_the_account(provider: Any, w
 
     again, _ = sign_in(provider, sub)
 
-    assert is_in(again)
+    assert is_signed_in(again)
 
 
 @pytest.mark.parametrize("is_proven", [True, False])

@@ -14,7 +14,7 @@ from django.db import connection
 from redis import Redis
 
 from database.redis import JSONSerializer
-from tests.support import lying_redis, nodes, redis_server, second
+from tests.support import nodes, redis_server, second, wrong_redis
 from tests.support.cast import PASSWORD
 from tests.support.operators import Operator, administrator
 
@@ -125,7 +125,7 @@ class TestCache:
     )
     def test_fault_R5_a_cache_that_answers_nonsense_stops_nobody(self, acme, answer):
         user = acme.user()
-        with lying_redis.running(answer) as url, second.running(CACHE_URL=url) as address:
+        with wrong_redis.running(answer) as url, second.running(CACHE_URL=url) as address:
             signed_in = acme.at(address).browser().sign_in(user, PASSWORD)
             refused = acme.at(address).browser().sign_in(user, "wrong")
 

@@ -29,7 +29,7 @@ def at_a_wrong_clock(folder, seconds) -> Iterator[str]:
     """The address of another node, whose clock is wrong."""
     clock = folder / "clock"
     clock.write_text(str(seconds))
-    application = "tests.support.stepped:application"
+    application = "tests.support.wrong_clock:application"
     with second.running(TEST_APPLICATION=application, TEST_CLOCK=str(clock)) as served:
         yield served
 

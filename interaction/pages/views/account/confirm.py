@@ -15,7 +15,7 @@ from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import browser_cookies, confirming, people
 from interaction.journeys.second_factor.next_step import Method
-from interaction.pages import factor_page
+from interaction.pages import context, factor_page
 from interaction.pages.factor_page import FactorForm
 from interaction.pages.views import shared as pages
 from interaction.pages.views.account import shared
@@ -28,7 +28,7 @@ def confirm(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for the second factor, then go back to the page that needs it."""
     sent = request.POST if request.method == "POST" else request.GET
     back = shared.get_page_to_return_to(sent.get("back", ""))
-    factors = confirmation.get_factors(session)
+    factors = confirmation.get_factors(session, context.get_experience(request).factor_policy)
     if not factors or (request.method != "POST" and confirmation.has_recent_factor(session)):
         return redirect(reverse(f"pages:{back}"))
     methods = [Method(factor, people.mask_address(session.user, factor)) for factor in factors]

@@ -6,6 +6,7 @@ from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import deletion
 from interaction.journeys.account import export as exporting
+from interaction.pages import context
 from interaction.pages.account_forms import ConfirmedForm, DeletionForm
 from interaction.pages.views import shared as pages
 from interaction.pages.views.account import shared
@@ -28,13 +29,14 @@ def export(request: HttpRequest, session: Session) -> HttpResponse:
 @shared.confirmed_page
 def delete(request: HttpRequest, session: Session) -> HttpResponse:
     """Delete the account after confirmation."""
-    deletion.check_allowed()
+    experience = context.get_experience(request)
+    deletion.check_allowed(experience)
     form = DeletionForm(session, shared.form_data(request))
     if request.method == "POST":
         shared.attempt(
             form,
             lambda: deletion.delete(
-                session, password=form.entered_password, typed=form.cleaned_data["typed"]
+                session, experience, password=form.entered_password, typed=form.cleaned_data["typed"]
             ),
         )
         if not form.errors:

@@ -10,9 +10,9 @@ from identity.http.responses import redirect
 from identity.organizations import memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from interaction.experience import services as experiences
 from interaction.journeys import codes
 from interaction.journeys.account import linked_accounts
+from interaction.pages import context
 from interaction.pages.views.account import shared
 from interaction.verification.models import Purpose
 from oidc.grants import connections
@@ -32,7 +32,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     session = cookies.current_session(request)
     if session is None:
         return redirect(reverse("pages:sign-in"))
-    experience = experiences.current()
+    experience = context.get_experience(request)
     account = experience.account
     organizations = memberships.get_names(session.user_id, limit=_MAX_ORGANIZATIONS + 1)
     reachable = {kind.value for kind in codes.get_offered_kinds(experience)[Purpose.CHANGE]}

@@ -7,7 +7,7 @@ from identity.http.responses import redirect
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import own
-from interaction.pages import passkey_part
+from interaction.pages import context, passkey_part
 from interaction.pages.account_forms import FactorsForm
 from interaction.pages.views.account import removal, shared
 
@@ -15,7 +15,7 @@ from interaction.pages.views.account import removal, shared
 @shared.confirmed_page
 def passkeys(request: HttpRequest, session: Session) -> HttpResponse:
     """Show the passkeys of the user, remove one, and create new ones."""
-    overview = own.get_overview(session)
+    overview = own.get_overview(session, context.get_experience(request))
     if overview is None:
         return redirect(reverse("pages:account"))
     form = FactorsForm(session, shared.form_data(request))

@@ -4,10 +4,9 @@ from django.http import HttpRequest, HttpResponse
 
 from identity.sessions.models import Session
 from interaction.experience import policy
-from interaction.experience import services as experience
 from interaction.journeys.account import password as changing
 from interaction.journeys.second_factor import browser_cookies
-from interaction.pages import password_rules
+from interaction.pages import context, password_rules
 from interaction.pages.account_forms import PasswordForm
 from interaction.pages.views.account import shared
 
@@ -27,7 +26,7 @@ def password(request: HttpRequest, session: Session) -> HttpResponse:
             response = shared.redirect_done("pages:account", "password")
             browser_cookies.set_renewed(request, response, renewed)
             return response
-    password_policy = experience.current().password_policy
+    password_policy = context.get_experience(request).password_policy
     return shared.render_page(
         request,
         session,

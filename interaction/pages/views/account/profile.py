@@ -3,9 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 
 from identity.sessions.models import Session
-from interaction.experience import services as experience
 from interaction.journeys.account import profile as changing
-from interaction.pages import labels
+from interaction.pages import context, labels
 from interaction.pages.account_forms import ProfileForm, UsernameForm
 from interaction.pages.views.account import shared
 
@@ -14,7 +13,7 @@ from interaction.pages.views.account import shared
 def profile(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for the name, the avatar and the members of the profile that the tenant shows."""
     user = session.user
-    fields = experience.current().profile_fields
+    fields = context.get_experience(request).profile_fields
     initial = user.profile | {"name": user.name, "avatar": user.avatar}
     form = ProfileForm(fields, shared.form_data(request), initial=initial)
     if request.method == "POST":
@@ -28,13 +27,17 @@ def profile(request: HttpRequest, session: Session) -> HttpResponse:
 @shared.confirmed_page
 def username(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for a new username."""
-    changing.check_username_change()
+    experience = context.get_experience(request)
+    changing.check_username_change(experience)
     form = UsernameForm(session, shared.form_data(request), initial={"username": session.user.username})
     if request.method == "POST":
         shared.attempt(
             form,
             lambda: changing.change_username(
-                session, username=form.cleaned_data["username"], password=form.entered_password
+                session,
+                experience,
+                username=form.cleaned_data["username"],
+                password=form.entered_password,
             ),
         )
         if not form.errors:

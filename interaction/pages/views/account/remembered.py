@@ -7,14 +7,14 @@ from identity.factors import browsers, forgetting
 from identity.http import browser_names
 from identity.http.responses import redirect
 from identity.sessions.models import Session
-from interaction.experience import services as experiences
+from interaction.pages import context
 from interaction.pages.views.account import shared
 
 
 @shared.confirmed_page
 def remembered_browsers(request: HttpRequest, session: Session) -> HttpResponse:
     """Show the remembered browsers of the user, and forget one or all of them."""
-    experience = experiences.current()
+    experience = context.get_experience(request)
     if not experience.has_factors:
         return redirect(reverse("pages:account"))
     if request.method == "POST":

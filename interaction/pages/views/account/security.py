@@ -8,7 +8,7 @@ from identity.http.responses import redirect
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation, factor_names, factors
 from interaction.journeys.second_factor import browser_cookies
-from interaction.pages import error_messages
+from interaction.pages import context, error_messages
 from interaction.pages.account_forms import AuthenticatorForm, FactorNameForm, FactorsForm
 from interaction.pages.views.account import removal, shared
 
@@ -58,7 +58,7 @@ def _rename(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 def _overview(request: HttpRequest, session: Session, form: FactorsForm) -> HttpResponse:
-    overview = factors.get_overview(session)
+    overview = factors.get_overview(session, context.get_experience(request))
     if overview is None:
         return redirect(reverse("pages:account"))
     return shared.render_page(
@@ -120,7 +120,7 @@ def _authenticator_page(
 @shared.confirmed_page
 def codes(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask whether to replace the backup codes, and show the new ones once."""
-    overview = factors.get_overview(session)
+    overview = factors.get_overview(session, context.get_experience(request))
     if overview is None or not overview.may_have_backup_codes:
         return redirect(reverse("pages:account-security"))
     form = FactorsForm(session, shared.form_data(request))

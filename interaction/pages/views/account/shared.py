@@ -66,7 +66,7 @@ def account_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
 
 
 def confirmed_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
-    """Do what ``account_page`` does, once a user with a second factor has proven it within five minutes."""
+    """Do what ``account_page`` does, for a user who proved any second factor within ``CONFIRM_SECONDS``."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, session: Session) -> HttpResponse:

@@ -1,8 +1,10 @@
-"""How long a user has to wait, in words."""
+"""Lengths of time in words, in the active language."""
 
 import math
-from typing import Final
+from typing import Any, Final
 
+from django.conf import settings
+from django.utils.functional import lazy
 from django.utils.translation import ngettext
 
 _MINUTE: Final = 60
@@ -20,3 +22,7 @@ def describe(seconds: int) -> str:
         number = math.ceil(seconds / _HOUR)
         text = ngettext("%(number)d hour", "%(number)d hours", number)
     return text % {"number": number}
+
+
+# How long a proof of the identity is valid, as a lazy text.
+CONFIRM_TIME: Final[Any] = lazy(lambda: describe(settings.CONFIRM_SECONDS), str)()

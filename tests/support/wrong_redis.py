@@ -1,4 +1,4 @@
-"""A server at the place of Redis that answers every question with the same bytes."""
+"""A server in place of Redis that answers every command with the same bytes."""
 
 import socket
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from threading import Thread
 
 @contextmanager
 def running(answer: bytes) -> Iterator[str]:
-    """Yield the address of one."""
+    """Serve, and yield the address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         Thread(target=_accept, args=(listener, answer), daemon=True).start()
         yield f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
