@@ -44,7 +44,8 @@ _MEANT: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "0.5.0": (
         ("(API|POST) (register|right password)|POST password", r"^\+set-cookie: gatehouse-proofs\."),
         ("(API|POST) register", r"^\+set-cookie: gatehouse-browser\."),
-    )
+    ),
+    "0.5.1": (("token refresh refused", r'^[+-] "error_description": "The (code or )?refresh token'),),
 }
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from management.openapi.protocol.parts import (
+    FORM_PAGES,
     TAGS,
     UNAVAILABLE_PAGE,
     UNKNOWN_TENANT_PAGE,
@@ -63,7 +64,7 @@ def _authorize(method: str) -> Schema:
             "303": redirect("Redirects to the application, or to the sign-in page."),
             "400": page("An error page: the application or its `redirect_uri` is unknown."),
             "404": UNKNOWN_TENANT_PAGE,
-            **({"413": page("The form is too long.")} if method == "post" else {}),
+            **(FORM_PAGES if method == "post" else {}),
             "503": UNAVAILABLE_PAGE,
         },
     }

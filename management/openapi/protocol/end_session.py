@@ -3,6 +3,7 @@
 from typing import Final
 
 from management.openapi.protocol.parts import (
+    FORM_PAGES,
     TAGS,
     UNAVAILABLE_PAGE,
     UNKNOWN_TENANT_PAGE,
@@ -27,9 +28,7 @@ _END_SESSION: Final[Parameters] = {
 
 def _end_session(method: str) -> Schema:
     request: Schema = (
-        {"parameters": query(_END_SESSION)}
-        if method == "get"
-        else {"requestBody": form(_END_SESSION, is_body_required=False)}
+        {"parameters": query(_END_SESSION)} if method == "get" else {"requestBody": form(_END_SESSION)}
     )
     return {
         "operationId": f"end_session_{method}",
@@ -48,6 +47,7 @@ def _end_session(method: str) -> Schema:
                 "URI is not registered. Nothing has ended."
             ),
             "404": UNKNOWN_TENANT_PAGE,
+            **(FORM_PAGES if method == "post" else {}),
             "503": UNAVAILABLE_PAGE,
         },
     }

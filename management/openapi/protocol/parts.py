@@ -59,6 +59,11 @@ def form(parameters: Parameters, required: tuple[str, ...] = (), *, is_body_requ
     return {"required": is_body_required, "content": {_FORM: {"schema": schema, "example": example}}}
 
 
+# How the endpoints of browsers refuse a form that they do not read.
+FORM_PAGES: Final = {
+    "413": page("The form is larger than 1 MiB."),
+    "415": page(f"The content type is not {_FORM}."),
+}
 CHALLENGE: Final = {"WWW-Authenticate": {"description": "The authentication challenge.", "schema": TEXT}}
 RETRY: Final = {"Retry-After": {"description": "How many seconds to wait.", "schema": TEXT}}
 UNAVAILABLE: Final = refusal("The database is unavailable.", "temporarily_unavailable", **RETRY)
