@@ -1,0 +1,33 @@
+"""The commands of other pages than the how-tos, run as they stand at a tenant of their own."""
+
+import json
+import re
+
+import pytest
+from django.conf import settings
+
+from tests.support import howtos
+from tests.support.management import superuser
+
+DOCS = settings.BASE_DIR / "docs"
+
+
+@pytest.fixture(name="run")
+def make_run(acme):
+    """Return a function that runs the first block of commands after a text of a page."""
+
+    def run(page, after, **environment):
+        _, found, rest = (DOCS / page).read_text().partition(after)
+        assert found, f"{page} does not have: {after}"
+        block = re.search(r"^```bash\n(.*?)^```$", rest, re.MULTILINE | re.DOTALL)
+        known = {"ISSUER": acme.issuer, "API": f"{acme.issuer}/api/v1", "TOKEN": str(superuser(acme).token)}
+        return howtos.shell(block[1], known | environment)
+
+    return run
+
+
+def test_a_user_with_a_verified_address_is_created(run):
+    answer = json.loads(run("applications/index.md", "**Verified addresses.**"))
+
+    assert answer["message"] == "success"
+    assert answer["result"]["email_verified"] is True
