@@ -30,10 +30,13 @@ from identity.organizations.serializers import (
 from identity.resources.serializers import BriefScopeSerializer
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.etags import etag, expected_versions
+from identity.rest.filters import contains
 from identity.rest.list_query import BoundListQuery, ListQuery
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import CrudViewSet, ListMixin, Row, TenantViewSet
 from identity.users.models import User
+
+_FILTERS: Final = {"search": contains("name", "description")}
 
 
 class OrganizationViewSet(CrudViewSet):
@@ -46,6 +49,7 @@ class OrganizationViewSet(CrudViewSet):
         *("id", "name", "description", "logo_url", "metadata", "branding", "is_mfa_required"),
         *("member_count", "created_at", "updated_at"),
     )
+    filters = _FILTERS
 
     def rows(self) -> QuerySet[Any, Row]:
         """Return the organizations with their numbers of members."""
@@ -219,6 +223,7 @@ class OrganizationRoleViewSet(CrudViewSet):
     resource_name = "organization role"
     serializer_class = OrganizationRoleSerializer
     columns = ("id", "name", "description", "type", "created_at", "updated_at")
+    filters = _FILTERS
 
 
 class OrganizationRoleScopes(AssignmentView):
@@ -246,3 +251,4 @@ class OrganizationPermissionViewSet(CrudViewSet):
     resource_name = "organization permission"
     serializer_class = OrganizationPermissionSerializer
     columns = ("id", "name", "description", "created_at")
+    filters = _FILTERS
