@@ -14,14 +14,14 @@ DOCS = settings.BASE_DIR / "docs"
 
 @pytest.fixture(name="run")
 def make_run(acme):
-    """Return a function that runs the first block of commands after a text of a page."""
+    """Return a function that runs the first blocks of commands after a text of a page."""
 
-    def run(page, after, **environment):
+    def run(page, after, *, blocks=1, **environment):
         _, found, rest = (DOCS / page).read_text().partition(after)
         assert found, f"{page} does not have: {after}"
-        block = re.search(r"^```bash\n(.*?)^```$", rest, re.MULTILINE | re.DOTALL)
+        code = "".join(re.findall(r"^```bash\n(.*?)^```$", rest, re.MULTILINE | re.DOTALL)[:blocks])
         known = {"ISSUER": acme.issuer, "API": f"{acme.issuer}/api/v1", "TOKEN": str(superuser(acme).token)}
-        return howtos.shell(block[1], known | environment)
+        return howtos.shell(code, known | environment)
 
     return run
 
@@ -31,3 +31,14 @@ def test_a_user_with_a_verified_address_is_created(run):
 
     assert answer["message"] == "success"
     assert answer["result"]["email_verified"] is True
+
+
+def test_a_program_gets_the_management_role_and_uses_the_api(run, acme):
+    acme.user("ada")
+
+    lines = run("api.md", "**An application** of type", blocks=2)
+
+    assigned, end = json.JSONDecoder().raw_decode(lines)
+    answer = json.loads(lines[end:])
+    assert assigned["message"] == "success"
+    assert [user["username"] for user in answer["result"]["data"]] == ["ada"]
