@@ -22,7 +22,7 @@ from interaction.connectors import services as connectors
 from interaction.experience import services as experience
 from interaction.social.models import SocialIdentity
 from management.administrators.models import Administrator
-from tests.support import cast, codes, passkeys
+from tests.support import cast, codes, factors, operators, passkeys
 from tests.support.admin_pages import operate
 from tests.support.cast import PASSWORD
 from tests.support.codes import new_email
@@ -213,6 +213,22 @@ class TestAttempts:
             ["Password", "Failed", "The password is wrong", "127.0.0.1", "-"],
         ]
         assert ["Code", "Failed", "The code was wrong or had expired", "127.0.0.1", "-"] in attempts[:-3]
+
+    def test_shows_wrong_second_factors_and_the_first_factor_before_them(self, acme):
+        factors.switch_on(acme, "Totp")
+        user = acme.user()
+        factors.enrol(acme, user)
+        browser = acme.browser()
+        factors.half(browser, user)
+        browser.post(factors.TOTP, json={"code": "000000"})
+
+        attempts = attempts_of(card_of(operators.at(acme), user))
+
+        wrong = "The code of the second factor was wrong or had expired"
+        assert [attempt[:3] for attempt in attempts] == [
+            ["Second factor", "Failed", wrong],
+            ["First factor; a second one was needed", "Succeeded", "-"],
+        ]
 
     def test_a_user_of_another_tenant_and_other_users_leave_no_trace(self, world, operator, rival):
         name = f"{world.user().username}x"
