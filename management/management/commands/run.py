@@ -17,6 +17,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from identity.core import served_address
 from management.seeding import bootstrap, demo
 from management.seeding.demo import Demo
 
@@ -85,7 +86,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False, yes=True)
         call_command("collectstatic", verbosity=0, interactive=False)
         bootstrap.prepare()
-        demo.note_address()
+        served_address.note()
 
     def _print_addresses(self, application: Demo | None) -> None:
         lines = ["", "Gatehouse is running.", ""]
