@@ -16,7 +16,7 @@ from django.utils import timezone
 from audit import context, log
 from audit.events import Event
 from identity.limits.models import Counter
-from identity.users import credentials, typed
+from identity.users import credentials, sign_in_ways, typed
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.experience import services as experience
@@ -98,6 +98,18 @@ class TestStates:
             "Can sign in Username and password, Code by email.",
             f"Email and password: does not work {NOT_ALLOWED} Show sign-in experience",
         ]
+
+    def test_codes_of_a_development_start_without_a_connector_are_in_the_outbox(self, acme, monkeypatch):
+        user = acme.user(email=new_email(), email_verified=True)
+        with acme.active():
+            experience.change({"sign_in": {"methods": METHODS}})
+            monkeypatch.setattr(settings, "DEVELOPMENT", True)
+            ways = [way.name for way in sign_in_ways.get_ways(user) if not way.problem]
+            codes.reachable(acme)
+            with_connector = [way.name for way in sign_in_ways.get_ways(user) if not way.problem]
+
+        assert ways == ["Username and password", "Code by email, in the outbox folder"]
+        assert with_connector == ["Username and password", "Code by email"]
 
     def test_a_passkey_is_a_way_to_sign_in(self, world, operator):
         user = world.user()
