@@ -122,11 +122,12 @@ def _describe_key(key: str) -> list[str]:
 
 
 def _further_steps(issuer: str) -> list[str]:
-    """Return lines about what to do in another terminal."""
+    """Return lines about where codes are, and what to do in another terminal."""
     if not settings.DEVELOPMENT:
         return []
+    outbox = f"  Codes          files in {settings.OUTBOX_DIR}, until you enable a connector"
     more = [] if issuer != settings.BASE_URL else ["  More data      make demo (instead of make run)"]
-    return [*more, f"  For the docs   export ISSUER={issuer}"]
+    return [outbox, *more, f"  For the docs   export ISSUER={issuer}"]
 
 
 def _interrupt(*_: object) -> None:
