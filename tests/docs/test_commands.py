@@ -21,7 +21,9 @@ def make_run(acme):
         assert found, f"{page} does not have: {after}"
         code = "".join(re.findall(r"^```bash\n(.*?)^```$", rest, re.MULTILINE | re.DOTALL)[:blocks])
         known = {"ISSUER": acme.issuer, "API": f"{acme.issuer}/api/v1", "TOKEN": str(superuser(acme).token)}
-        return howtos.shell(code, known | environment)
+        for name, value in environment.items():  # what the page leaves to the reader
+            code = code.replace(f"{name}=…", f"{name}='{value}'")
+        return howtos.shell(code, known)
 
     return run
 
@@ -42,3 +44,23 @@ def test_a_program_gets_the_management_role_and_uses_the_api(run, acme):
     answer = json.loads(lines[end:])
     assert assigned["message"] == "success"
     assert [user["username"] for user in answer["result"]["data"]] == ["ada"]
+
+
+@pytest.mark.parametrize("page", ["how-to/machines.md", "how-to/api-python.md", "how-to/api-node.md"])
+def test_a_refusal_is_printed_and_ends_the_commands(run, page):
+    run(page, "## 1. Register")
+
+    with pytest.raises(AssertionError) as second:
+        run(page, "## 1. Register")
+
+    assert "Gatehouse refused it: indicator: already exists" in str(second.value)
+    assert "Traceback" not in str(second.value)
+    assert "read:" not in str(second.value)  # what would have been next
+
+
+def test_the_pages_create_what_no_other_page_creates(run, acme):
+    pages = ["how-to/machines.md", "how-to/api-python.md", "how-to/api-node.md"]
+
+    for page in pages:
+        run(page, "## 1. Register")
+    run("concepts/access.md", "To try it", USER_ID=str(acme.user().pk))
