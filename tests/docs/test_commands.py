@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from tests.support import howtos
-from tests.support.management import superuser
+from tests.support.management import result_of, superuser
 
 DOCS = settings.BASE_DIR / "docs"
 
@@ -40,10 +40,8 @@ def test_a_program_gets_the_management_role_and_uses_the_api(run, acme):
 
     lines = run("api.md", "**An application** of type", blocks=2)
 
-    assigned, end = json.JSONDecoder().raw_decode(lines)
-    answer = json.loads(lines[end:])
-    assert assigned["message"] == "success"
-    assert [user["username"] for user in answer["result"]["data"]] == ["ada"]
+    users = howtos.get_last(lines)["result"]["data"]
+    assert [user["username"] for user in users] == ["ada"]
 
 
 @pytest.mark.parametrize("page", ["how-to/machines.md", "how-to/api-python.md", "how-to/api-node.md"])
@@ -64,3 +62,15 @@ def test_the_pages_create_what_no_other_page_creates(run, acme):
     for page in pages:
         run(page, "## 1. Register")
     run("concepts/access.md", "To try it", USER_ID=str(acme.user().pk))
+
+
+def test_an_organization_gets_a_member_with_a_role(run, acme):
+    user = acme.user("ada")
+
+    lines = run("concepts/organizations.md", "To create an organization", USER_ID=str(user.pk))
+
+    members = howtos.get_last(lines)["result"]["data"]
+    assert [member["username"] for member in members] == ["ada"]
+    organization = result_of(superuser(acme).get("/organizations"))["data"][0]
+    roles = result_of(superuser(acme).get(f"/organizations/{organization['id']}/users/{user.pk}/roles"))
+    assert [role["name"] for role in roles] == ["editor"]

@@ -66,10 +66,10 @@ def register(page: Page, world: Any, **environment: str) -> Any:
     if shutil.which("curl") is None:
         packages.lacking("curl", "Debian: apt install curl")
     known = {"ISSUER": world.issuer, "TOKEN": str(superuser(world).token)} | environment
-    return _get_last(shell(page.commands("Register"), known))["result"]
+    return get_last(shell(page.commands("Register"), known))["result"]
 
 
-def _get_last(text: str) -> Any:
+def get_last(text: str) -> Any:
     """Return the last of several JSON documents."""
     document, decoder = None, json.JSONDecoder()
     while text := text.strip():
