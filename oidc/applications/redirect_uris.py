@@ -61,7 +61,7 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
         )
     if parts.scheme in _DEFAULT_PORTS:
         _check_web(parts, uri, field)
-    elif _HOST_AND_PORT.match(uri) and not (application_type == Application.Type.NATIVE and "." in parts.scheme):
+    elif _lacks_scheme(uri, parts.scheme, application_type):
         scheme = "http" if _is_loopback(parts.scheme) else "https"
         raise Invalid(
             field, fill(gettext_noop("has no scheme: write %(uri)s"), uri=f"{scheme}://{uri[:200]}")
@@ -83,6 +83,12 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
             ),
         )
     return uri
+
+
+def _lacks_scheme(uri: str, scheme: str, application_type: str) -> bool:
+    """Return whether a URI begins with a host and a port, unless the host can be a private scheme."""
+    may_be_private = application_type == Application.Type.NATIVE and "." in scheme
+    return bool(_HOST_AND_PORT.match(uri)) and not may_be_private
 
 
 def _check_characters(uri: str, field: str) -> None:

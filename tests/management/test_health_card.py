@@ -64,7 +64,8 @@ def test_says_what_needs_attention_and_leads_to_what_fixes_it(acme, limited):
 
 def test_says_what_no_longer_works_with_a_disabled_provider(acme, limited):
     with acme.active():
-        connectors.create(connector_id="github", type="Social", config={"client_id": "x", "client_secret": "y"}, enabled=False)
+        config = {"client_id": "x", "client_secret": "y"}
+        connectors.create(connector_id="github", type="Social", config=config, enabled=False)
 
     text, _ = card(limited)
 

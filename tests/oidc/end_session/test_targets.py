@@ -215,9 +215,7 @@ class TestWrongTarget:
         acme = acme.at(loopback_server)
         client = acme.application(post_logout_redirect_uris=[HOME])
 
-        page = acme.get(
-            PATH, params={"client_id": client.client_id, "post_logout_redirect_uri": self.WRONG}
-        )
+        page = acme.get(PATH, params={"client_id": client.client_id, "post_logout_redirect_uri": self.WRONG})
 
         assert is_refused(page)
         for text in ("<code>post_logout_redirect_uri</code>", "goodbye?a=1&amp;b=2", HOME):
