@@ -115,7 +115,7 @@ class TestMatching:
         assert str(refused.value) == f"redirect_uris: has no scheme: write {better}"
         assert redirect_uris.validate(better, kind) == better
 
-    def test_case_A08_a_private_scheme_may_be_followed_by_a_number(self):
+    def test_a_private_scheme_may_be_followed_by_a_number(self):
         assert redirect_uris.validate("com.example:1", "Native") == "com.example:1"
 
     @given(uri=bent() | st.text(), kind=st.sampled_from(["Traditional", "SPA"]))
