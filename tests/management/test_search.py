@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.management import result_of
 
-LISTS = {
+LISTS: dict[str, tuple[dict[str, str], str]] = {
     "/roles": ({"type": "User"}, "description"),
     "/resources": ({}, "indicator"),
     "/organizations": ({}, "description"),

@@ -71,7 +71,8 @@ def register(page: Page, world: Any, **environment: str) -> Any:
 
 def get_last(text: str) -> Any:
     """Return the last of several JSON documents."""
-    document, decoder = None, json.JSONDecoder()
+    document: Any = None
+    decoder = json.JSONDecoder()
     while text := text.strip():
         document, end = decoder.raw_decode(text)
         text = text[end:]
