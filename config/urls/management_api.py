@@ -4,13 +4,15 @@ from django.urls import path
 
 from audit.viewsets import EntryViewSet
 from config.urls.rows import crud, owned
-from identity.organizations.viewsets import (
-    MemberRoles,
-    MemberViewSet,
+from identity.organizations.template_viewsets import (
     OrganizationPermissionViewSet,
     OrganizationRoleResourceScopes,
     OrganizationRoleScopes,
     OrganizationRoleViewSet,
+)
+from identity.organizations.viewsets import (
+    MemberRoles,
+    MemberViewSet,
     OrganizationViewSet,
     UserOrganizations,
 )

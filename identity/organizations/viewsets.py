@@ -1,4 +1,4 @@
-"""/organizations, /organization-roles and /organization-permissions."""
+"""/organizations and their members."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -12,24 +12,16 @@ from database import ids
 from identity.core import branding
 from identity.core.tenant_statements import uuid
 from identity.organizations import row_counts, services
-from identity.organizations.models import (
-    MemberCount,
-    Membership,
-    Organization,
-    OrganizationPermission,
-    OrganizationRole,
-)
+from identity.organizations.models import MemberCount, Membership, Organization
 from identity.organizations.serializers import (
     BriefOrganizationSerializer,
     MemberSerializer,
     NamedSerializer,
-    OrganizationPermissionSerializer,
-    OrganizationRoleSerializer,
     OrganizationSerializer,
 )
-from identity.resources.serializers import BriefScopeSerializer
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.etags import etag, expected_versions
+from identity.rest.filters import contains
 from identity.rest.list_query import BoundListQuery, ListQuery
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import CrudViewSet, ListMixin, Row, TenantViewSet
@@ -46,6 +38,7 @@ class OrganizationViewSet(CrudViewSet):
         *("id", "name", "description", "logo_url", "metadata", "branding", "is_mfa_required"),
         *("member_count", "created_at", "updated_at"),
     )
+    filters = {"search": contains("name", "description")}
 
     def rows(self) -> QuerySet[Any, Row]:
         """Return the organizations with their numbers of members."""
@@ -210,39 +203,3 @@ class MemberRoles(AssignmentView):
     def replace(self, parent_id: UUID, item_ids: list[str], expected: frozenset[int] | None) -> None:
         """Replace the roles of the member."""
         services.set_member_roles(self.member, item_ids, expected=expected)
-
-
-class OrganizationRoleViewSet(CrudViewSet):
-    """Organization roles."""
-
-    model = OrganizationRole
-    resource_name = "organization role"
-    serializer_class = OrganizationRoleSerializer
-    columns = ("id", "name", "description", "type", "created_at", "updated_at")
-
-
-class OrganizationRoleScopes(AssignmentView):
-    """The permissions of an organization role."""
-
-    assignment = services.PERMISSIONS
-    parent_name = "organization role"
-    columns = ("id", "name", "description")
-    serializer_class = NamedSerializer
-
-
-class OrganizationRoleResourceScopes(AssignmentView):
-    """The API resource scopes of an organization role."""
-
-    assignment = services.RESOURCE_SCOPES
-    parent_name = "organization role"
-    columns = ("id", "name", "description", "resource_id")
-    serializer_class = BriefScopeSerializer
-
-
-class OrganizationPermissionViewSet(CrudViewSet):
-    """Organization permissions."""
-
-    model = OrganizationPermission
-    resource_name = "organization permission"
-    serializer_class = OrganizationPermissionSerializer
-    columns = ("id", "name", "description", "created_at")

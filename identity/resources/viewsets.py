@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +12,7 @@ from database import ids
 from identity.resources import services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ResourceSerializer, ScopeSerializer
-from identity.rest.filters import by_id, equals
+from identity.rest.filters import by_id, contains, equals
 from identity.rest.viewsets import CrudViewSet, Row
 
 
@@ -38,7 +38,7 @@ class ResourceViewSet(CrudViewSet):
     )
     computed = {"scope_count": Count("scopes")}
     filters = {
-        "search": lambda text: Q(name__icontains=text) | Q(indicator__icontains=text),
+        "search": contains("name", "indicator"),
         "name": equals("name"),
         "indicator": equals("indicator"),
         "id": by_id,

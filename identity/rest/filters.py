@@ -1,6 +1,8 @@
 """Filters of lists by parameters of the query string."""
 
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 
 from django.db.models import Q
 
@@ -12,6 +14,11 @@ Filter = Callable[[str], Q]
 def equals(column: str) -> Filter:
     """Return a filter that compares a column with the value."""
     return lambda value: Q(**{column: value})
+
+
+def contains(*columns: str) -> Filter:
+    """Return a filter for the rows that have the value in one of the columns, in upper or lower case."""
+    return lambda value: reduce(or_, (Q(**{f"{column}__icontains": value}) for column in columns))
 
 
 def by_id(value: str) -> Q:

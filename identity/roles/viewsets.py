@@ -3,7 +3,7 @@
 from typing import Any
 
 from identity.rest.assignment_view import AssignmentView
-from identity.rest.filters import equals
+from identity.rest.filters import contains, equals
 from identity.rest.viewsets import CrudViewSet, Row
 from identity.roles import services
 from identity.roles.models import Role
@@ -19,7 +19,7 @@ class RoleViewSet(CrudViewSet):
     resource_name = "role"
     serializer_class = RoleSerializer
     columns = _COLUMNS
-    filters = {"type": equals("type")}
+    filters = {"search": contains("name", "description"), "type": equals("type")}
 
     def perform_update(self, row: Role, fields: Row, expected: frozenset[int] | None) -> None:
         """Change a role."""

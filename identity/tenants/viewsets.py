@@ -3,6 +3,7 @@
 from django.db.models import OuterRef, Subquery
 
 from audit.models import Retention
+from identity.rest.filters import contains
 from identity.rest.viewsets import CrudViewSet, Row
 from identity.tenants import services
 from identity.tenants.models import Tenant
@@ -16,6 +17,7 @@ class TenantsViewSet(CrudViewSet):
     resource_name = "tenant"
     serializer_class = TenantSerializer
     columns = ("id", "slug", "name", "audit_retention_days", "created_at", "updated_at")
+    filters = {"search": contains("name", "slug")}
     computed = {"audit_retention_days": Subquery(Retention.objects.filter(pk=OuterRef("pk")).values("days"))}
 
     def parse_id(self, text: str) -> str | None:

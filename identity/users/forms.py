@@ -16,7 +16,7 @@ class PasswordForm(forms.Form):
         max_length=credentials.LONGEST_PASSWORD,
         widget=forms.PasswordInput({"autocomplete": "new-password"}),
         help_text=format_lazy(
-            _("{shortest} to {longest} characters."),
+            _("{shortest} to {longest} characters. The sign-in experience's other rules do not apply here."),
             shortest=credentials.SHORTEST_PASSWORD,
             longest=credentials.LONGEST_PASSWORD,
         ),

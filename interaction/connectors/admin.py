@@ -215,13 +215,21 @@ def _has_email(_: Any) -> bool:
     return Connector.objects.filter(type=Connector.Type.EMAIL, enabled=True).exists()
 
 
+_EFFECT_OF_DISABLING: Final = {
+    Connector.Type.EMAIL: _("Nothing is sent through it."),
+    Connector.Type.SMS: _("Nothing is sent through it."),
+    Connector.Type.SOCIAL: _("Users cannot sign in with it."),
+    Connector.Type.CAPTCHA: _("No page shows it."),
+}
+
+
 def _find_disabled() -> list[health.Problem]:
     """Return the disabled connectors, the newest ones if there are many."""
     disabled = Connector.objects.filter(enabled=False).order_by("-created_at", "-pk")
     return [
         health.Problem(
             gettext("The connector %(connector)s is disabled.") % {"connector": choices.get_name(row)},
-            gettext("Nothing is sent through it, and users cannot sign in with it."),
+            _EFFECT_OF_DISABLING[Connector.Type(row.type)],
             Link(gettext("Open connector"), routes.row_url(row)),
         )
         for row in disabled[:_MAX_SHOWN]

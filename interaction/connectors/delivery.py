@@ -38,8 +38,16 @@ class NoConnector(ServiceError):
 
 def channels() -> set[str]:
     """Return the channels through which the active tenant can send messages."""
-    enabled = {_CHANNELS[type_] for type_, name in _enabled.all() if isinstance(registry.find(name), Sender)}
-    return enabled | _development_channels()
+    return _enabled_channels() | _development_channels()
+
+
+def uses_outbox(channel: str) -> bool:
+    """Return whether messages are written to the outbox folder, because no connector is enabled."""
+    return channel in _development_channels() and channel not in _enabled_channels()
+
+
+def _enabled_channels() -> set[str]:
+    return {_CHANNELS[type_] for type_, name in _enabled.all() if isinstance(registry.find(name), Sender)}
 
 
 def channels_by_tenant() -> defaultdict[str, set[str]]:

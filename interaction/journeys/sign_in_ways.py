@@ -13,10 +13,12 @@ from identity.users.factor_bits import FIRST_PASSKEY
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.sign_in_ways import Way
+from interaction.connectors import delivery
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.social import usable_accounts
+from interaction.verification import recipients
 from interaction.verification.models import Purpose
 
 _WITH_PASSWORD: Final = {
@@ -67,6 +69,8 @@ def _codes(user: User, experience: SignInExperience) -> Iterator[Way]:
                 else gettext("The phone is not verified.")
             )
             yield Way(name, problem, operation="verify")
+        elif delivery.uses_outbox(recipients.channel_of(kind)):
+            yield Way(gettext("%(way)s, in the outbox folder") % {"way": name})
         else:
             yield Way(name)
 

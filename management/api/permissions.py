@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from identity.core import tenancy
 from identity.core.tenant_statements import text
 from identity.resources import services as resources
+from identity.roles.services import MANAGEMENT_ROLE
 from management.administrators.models import Administrator
 from oidc.applications import bindings
 from oidc.provider.client_principal import Claims, ClientPrincipal, PrincipalQuery
@@ -35,7 +36,8 @@ class ManagesTenant(BasePermission):
         if isinstance(caller, Administrator):
             return caller.manages_tenant and self._role_allows(caller, request)
         if isinstance(caller, ClientPrincipal):
-            return _may_use(caller, request)
+            self.message = _find_problem(caller, request)
+            return not self.message
         return False
 
     def _role_allows(self, caller: Administrator, request: Request) -> bool:
@@ -69,14 +71,20 @@ def _grant_query(scopes: frozenset[str]) -> PrincipalQuery:
     return PrincipalQuery(is_granted=lambda: bindings.is_granted(text("indicator"), scopes))
 
 
-def _may_use(caller: ClientPrincipal, request: Request) -> bool:
-    """Return whether both the token and the roles allow the route. A token for an organization never does."""
-    return (
-        "organization_id" not in caller.claims
-        and caller.audiences == {_indicator()}
-        and bool(caller.scopes & _sufficient_scopes(request))
-        and caller.conditions["is_granted"]
-    )
+def _find_problem(caller: ClientPrincipal, request: Request) -> str:
+    """Return why the token or the roles of an application do not allow the route, or an empty text."""
+    sufficient = _sufficient_scopes(request)
+    if "organization_id" in caller.claims:
+        return "a token for an organization may not do this: request one without organization_id"
+    if not caller.scopes & sufficient:
+        role = f"the role {MANAGEMENT_ROLE}" if sufficient == _ALL else "a role that has it"
+        scopes = " or ".join(sorted(sufficient))
+        return f"the token does not have the scope {scopes}: give the application {role}"
+    if caller.audiences != {_indicator()}:
+        return f"the token is not for this API alone: request one with resource={_indicator()}"
+    if not caller.conditions["is_granted"]:
+        return "the application has no role that allows this any more"
+    return ""
 
 
 def _sufficient_scopes(request: Request) -> frozenset[str]:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
+from identity.core import served_address
 from identity.core.doctor_checks import doctor_check
 
 _TIMEOUT: Final = 5  # seconds
@@ -43,8 +44,9 @@ def base_url() -> Iterator[CheckMessage]:
             hint="put a proxy with TLS in front and set BASE_URL to its https address",
             id="address.W005",
         )
+    address = served_address.get()
     try:
-        visit = _visit(settings.BASE_URL)
+        visit = _visit(address)
     except ssl.SSLCertVerificationError as refused:
         yield Error(
             f"the certificate of BASE_URL is not trusted: {refused.verify_message}",
@@ -54,12 +56,12 @@ def base_url() -> Iterator[CheckMessage]:
         )
     except (OSError, http.client.HTTPException) as failure:
         yield Error(
-            f"BASE_URL, {settings.BASE_URL}, does not respond: {_reason(failure)}",
+            f"BASE_URL, {address}, does not respond: {_reason(failure)}",
             hint="start the server and the proxy; check the DNS name, the port and the firewall",
             id="address.E001",
         )
     else:
-        yield from _document(visit)
+        yield from _document(address, visit)
         yield from _certificate(visit)
         yield from _clock(visit)
         yield from _cookies(visit)
@@ -94,12 +96,12 @@ def _reason(failure: Exception) -> str:
     return getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
 
 
-def _document(visit: Visit) -> Iterator[CheckMessage]:
+def _document(address: str, visit: Visit) -> Iterator[CheckMessage]:
     try:
         issuer = json.loads(visit.body)["issuer"] if visit.status == http.HTTPStatus.OK else None
     except (ValueError, KeyError, TypeError):
         issuer = None
-    if issuer == settings.BASE_URL:
+    if issuer == address:
         return
     if visit.location:
         problem = f"redirects to {visit.location}"
@@ -108,7 +110,7 @@ def _document(visit: Visit) -> Iterator[CheckMessage]:
     else:
         problem = f"is served by an installation whose issuer is {issuer}"
     yield Error(
-        f"BASE_URL, {settings.BASE_URL}, {problem}",
+        f"BASE_URL, {address}, {problem}",
         hint="set BASE_URL to the address that people use, for the server and for this command; let the "
         "proxy forward every path unchanged",
         id="address.E002",

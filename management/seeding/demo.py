@@ -87,24 +87,6 @@ def prepare_tenant(base_url: str) -> Demo:
     return demo
 
 
-def note_address() -> None:
-    """Keep the address that is served, so that ``seed_demo`` in another terminal can print it."""
-    if settings.DEVELOPMENT:
-        _address_path().write_text(settings.BASE_URL)
-
-
-def at_served_address(issuer: str) -> str:
-    """Return an issuer at the address that ``manage.py run`` served last, unless the caller set another."""
-    path = _address_path()
-    if not settings.DEVELOPMENT or {"BASE_URL", "PORT"} & os.environ.keys() or not path.exists():
-        return issuer
-    return path.read_text() + issuer.removeprefix(settings.BASE_URL)
-
-
-def _address_path() -> Path:
-    return Path(settings.VAR) / "address"
-
-
 def _read(path: Path, base_url: str) -> Demo | None:
     """Return the demo of an earlier start, if its application still exists and has this address."""
     kept = Demo(**json.loads(path.read_text())) if path.exists() else None

@@ -34,6 +34,8 @@ _WAYS: Final[Mapping[str, Promise]] = {
     Event.SIGN_IN_CODE: _("Code"),
     Event.SIGN_IN_SOCIAL: _("Other provider"),
     Event.SIGN_IN_PASSKEY: _("Passkey"),
+    Event.SIGN_IN_FIRST_FACTOR: _("First factor; a second one was needed"),
+    Event.MFA_VERIFY: _("Second factor"),
     Event.SOCIAL_IDENTITY_CREATE: _("Linking an account at a provider"),
     Event.CODE_SEND: _("Sending a code"),
     Event.CODE_VERIFY: _("Entering a code"),

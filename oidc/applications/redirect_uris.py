@@ -17,6 +17,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 # RFC 8252 section 7.1: a private-use scheme is a domain name in reverse order, so it has a dot. The schemes
 # that browsers run or open themselves, such as javascript, data and file, have no dot.
 _PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
+_HOST_AND_PORT: Final = re.compile(r"[A-Za-z0-9.-]+:[0-9]+(/|\?|$)")  # a port, and no scheme before it
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _URI_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
 _SOURCE_CHARACTERS: Final = "/%:@!$&'()*+="  # of a path; a semicolon and a comma would end the source
@@ -60,6 +61,11 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
         )
     if parts.scheme in _DEFAULT_PORTS:
         _check_web(parts, uri, field)
+    elif _lacks_scheme(uri, parts.scheme, application_type):
+        scheme = "http" if _is_loopback(parts.scheme) else "https"
+        raise Invalid(
+            field, fill(gettext_noop("has no scheme: write %(uri)s"), uri=f"{scheme}://{uri[:200]}")
+        )
     elif application_type != Application.Type.NATIVE:
         raise Invalid(
             field,
@@ -77,6 +83,12 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
             ),
         )
     return uri
+
+
+def _lacks_scheme(uri: str, scheme: str, application_type: str) -> bool:
+    """Return whether a URI begins with a host and a port, unless the host can be a private scheme."""
+    may_be_private = application_type == Application.Type.NATIVE and "." in scheme
+    return bool(_HOST_AND_PORT.match(uri)) and not may_be_private
 
 
 def _check_characters(uri: str, field: str) -> None:

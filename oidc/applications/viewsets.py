@@ -12,6 +12,7 @@ from identity.organizations.serializers import NamedSerializer
 from identity.organizations.viewsets import OfOrganization
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.etags import check_unversioned, expected_versions
+from identity.rest.filters import contains
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import CrudViewSet, Row, TenantViewSet
 from identity.roles.serializers import RoleSerializer
@@ -48,6 +49,7 @@ class ApplicationViewSet(CrudViewSet):
         "created_at",
         "updated_at",
     )
+    filters = {"search": contains("name", "description", "client_id")}
 
     def row(self, pk: Any) -> Row | None:
         """Return an application with the lists of who may use it."""

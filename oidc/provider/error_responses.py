@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from identity.http.error_page import error_page
+from identity.http.error_page import Link, error_page
 from identity.http.responses import add_headers
 from identity.limits.services import TooMany
 from oidc.provider import client_responses
@@ -77,7 +77,9 @@ def bearer_errors(view: View) -> View:
     return wrapped
 
 
-def page_errors(*, title: Promise, message: Promise, next_step: Promise) -> Callable[[PageView], PageView]:
+def page_errors(
+    *, title: Promise, message: Promise, next_step: Promise, get_link: Callable[[], Link] | None = None
+) -> Callable[[PageView], PageView]:
     """Return the errors of a view as a response to the client or, if that is not possible, as a page."""
 
     def decorate(view: PageView) -> PageView:
@@ -94,6 +96,7 @@ def page_errors(*, title: Promise, message: Promise, next_step: Promise) -> Call
                     title=str(title),
                     message=f"{message} {error}",
                     next_step=str(next_step),
+                    link=get_link() if get_link else None,
                     developer=_describe_for_developer(error),
                 )
             except TooMany as error:
@@ -143,6 +146,7 @@ def _describe_for_developer(error: Exception) -> dict[str, object] | None:
     if not (settings.DEVELOPMENT and isinstance(error, UnknownRedirectUri)):
         return None
     return {
+        "parameter": error.parameter,
         "sent": error.sent,
         "registered": error.registered,
         # The console exists only at the root, not below a tenant's prefix.

@@ -99,10 +99,13 @@ class Unanswerable(Exception):
 
 
 class UnknownRedirectUri(Unanswerable):
-    """The redirect URI is not registered. The page says which ones are, but only in development."""
+    """The redirect URI in a parameter is not registered. In development, the page says which ones are."""
 
-    def __init__(self, *, sent: str, registered: list[str], application_id: str) -> None:
+    def __init__(
+        self, *, sent: str, registered: list[str], application_id: str, parameter: str = "redirect_uri"
+    ) -> None:
         self.sent = sent
         self.registered = registered
         self.application_id = application_id
-        super().__init__("redirect_uri is not registered for this application.")
+        self.parameter = parameter
+        super().__init__(f"{parameter} is not registered for this application.")

@@ -11,7 +11,7 @@ from identity.sessions.models import Session
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.provider import id_token_hint
-from oidc.provider.errors import Unanswerable
+from oidc.provider.errors import Unanswerable, UnknownRedirectUri
 from oidc.provider.id_token_hint import Hint
 from oidc.provider.parameters import Parameters
 
@@ -75,6 +75,7 @@ def validate(parameters: Parameters) -> SignOut:
 
     Raises:
         Unanswerable: the hint is forged or of another client, or the redirect URI is not registered.
+        UnknownRedirectUri: the redirect URI is not registered for the application that the request names.
 
     """
     hint = _read_hint(parameters["id_token_hint"])
@@ -84,7 +85,7 @@ def validate(parameters: Parameters) -> SignOut:
         raise Unanswerable("The id_token_hint was issued to another client than the client_id.")
     sign_out = SignOut(parameters, hint, _find_application(client_id, hint))
     if sign_out.target and not _is_target_allowed(sign_out):
-        raise Unanswerable("The post_logout_redirect_uri is not registered.")
+        raise _build_refusal(sign_out)
     return sign_out
 
 
@@ -139,6 +140,18 @@ def _is_target_allowed(sign_out: SignOut) -> bool:
         return _is_registered(sign_out.target, sign_out.application)
     names_client = bool(sign_out.parameters["client_id"] or sign_out.hint)
     return not names_client and _is_registered_by_any(sign_out.target)
+
+
+def _build_refusal(sign_out: SignOut) -> Unanswerable:
+    application = sign_out.application
+    if application is None:
+        return Unanswerable("The post_logout_redirect_uri is not registered.")
+    return UnknownRedirectUri(
+        parameter="post_logout_redirect_uri",
+        sent=sign_out.target,
+        registered=application.post_logout_redirect_uris,
+        application_id=str(application.pk),
+    )
 
 
 def _is_registered(target: str, application: Application) -> bool:

@@ -180,6 +180,7 @@ def test_decision_R1_a_first_start_and_a_second(tmp_path, screens):
 
     with started(var, port, demo_port) as run:
         assert "Gatehouse is running." in run.said
+        assert str(var / "outbox") in run.told("Codes")
         page = screens.open()
         look_around(page, run)
         password = (var / "admin-password").read_text()

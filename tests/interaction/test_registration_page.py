@@ -114,6 +114,18 @@ def test_decision_N1_5_where_no_message_can_be_delivered_the_page_asks_as_before
     assert mail in browser.get("/account").text
 
 
+def test_an_address_that_an_administrator_gave_gets_codes_without_being_confirmed(acme):
+    browser, other, mail = acme.browser(), acme.browser(), new_email()
+    browser.sign_in(acme.user(email=mail))
+
+    page = browser.get("/account")
+    answer = codes.enter(other, mail, codes.sent(other, mail))
+
+    assert "Confirm it so that applications see it as confirmed." in page.text
+    assert "nobody else can claim it" not in page.text
+    assert answer.status_code == 200
+
+
 def test_decision_N1_1_the_account_page_offers_to_confirm_an_address(acme):
     browser, mail = acme.browser(), new_email()
     browser.post(codes.REGISTER, json={"username": "ada", "email": mail, "password": PASSWORD})
@@ -122,7 +134,7 @@ def test_decision_N1_1_the_account_page_offers_to_confirm_an_address(acme):
     asked = submitted(browser, "/account/email", password=PASSWORD)
     answer = submitted(browser, asked.headers["Location"], code=message_to(mail)["code"])
 
-    assert "Confirm it to sign in and to recover your account with it." in page.text
+    assert "Confirm it so that nobody else can claim it." in page.text
     assert answer.status_code == 303
     assert people(acme)[0].has_proven(Kind.EMAIL)
     assert browser.get("/account").status_code == 200

@@ -89,7 +89,7 @@ class TestAnIdThatIsNotOfThisTenant:
             here = result_of(place.admin.get(path, search=name, page_size=100))
 
             assert name not in str(here)
-        for path in ("/users", "/resources"):
+        for path in made:
             assert result_of(place.elsewhere.admin.get(path, search=name))["total"] == 1
             assert result_of(place.admin.get(path, search=name)) == {
                 "data": [],

@@ -35,6 +35,12 @@ def is_refused(answer: Any) -> bool:
     return bool(answer.status_code == 400 and answer.json()["error"] == "invalid_grant")
 
 
+def test_a_message_has_the_name_as_it_was_typed(operator):
+    made = operate(operator, ROLES, None, "create", name="admin", type="User")
+
+    assert "<span>admin (User) is created.</span>" in operator.get(made.headers["Location"]).text
+
+
 class TestAccounts:
     def test_a_username_is_changed_and_the_user_signs_in_with_it(self, acme, operator):
         user = acme.user("old-name", email="ada@acme.example")

@@ -55,10 +55,23 @@ def test_says_what_needs_attention_and_leads_to_what_fixes_it(acme, limited):
     assert "3 messages were not delivered in the last 24 hours." in text
     assert "The signing key has been in use for 120 days." in text
     assert "The connector Outbox (email) is disabled." in text
+    assert "Nothing is sent through it." in text
     assert text.index("not delivered") < text.index("signing key")  # serious problems come first
     assert "/admin/keys/signingkey/do/rotate/" in links
     (log,) = [link for link in links if "audit" in link]
     assert limited.get(log).text.count('class="field-key') == 3
+
+
+def test_says_what_no_longer_works_with_a_disabled_provider(acme, limited):
+    with acme.active():
+        config = {"client_id": "x", "client_secret": "y"}
+        connectors.create(connector_id="github", type="Social", config=config, enabled=False)
+
+    text, _ = card(limited)
+
+    assert "The connector GitHub is disabled." in text
+    assert "Users cannot sign in with it." in text
+    assert "Nothing is sent" not in text
 
 
 def test_says_nothing_of_another_tenant(acme, rival, limited):

@@ -68,6 +68,7 @@ def send(acme: World, operator: Operator) -> Callable[..., str]:
         ("SPA", "https://a@a.example/", "⟦must not contain user information: https://a@a.example/⟧"),
         ("SPA", "https://a.example/#x", "⟦must not have a fragment: https://a.example/#x⟧"),
         ("SPA", "https://a.example/?code=x", "⟦must not have the response parameter code in its query: "),
+        ("SPA", "localhost:5050/x", "⟦has no scheme: write http://localhost:5050/x⟧"),
         ("SPA", "com.example:/x", "⟦must be https: only Native applications have private schemes ("),
         ("Native", "data:/x", "⟦a private scheme is a reversed domain name, as com.example.app: data:/x⟧"),
         ("SPA", "https://a.example:0/", "⟦must have a host and a port from 1 to 65535: "),

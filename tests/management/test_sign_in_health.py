@@ -15,13 +15,13 @@ from django.utils import timezone
 from audit import context, log
 from audit.events import Event
 from identity.limits.models import Counter
-from identity.users import credentials, typed
+from identity.users import credentials, sign_in_ways, typed
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.experience import services as experience
 from interaction.social.models import SocialIdentity
 from management.administrators.models import Administrator
-from tests.support import cast, codes, passkeys
+from tests.support import cast, codes, factors, operators, passkeys
 from tests.support.admin_pages import operate
 from tests.support.cast import PASSWORD
 from tests.support.codes import new_email
@@ -90,6 +90,18 @@ class TestStates:
             "Can sign in Username and password, Code by email.",
             f"Email and password: does not work {NOT_ALLOWED} Show sign-in experience",
         ]
+
+    def test_codes_of_a_development_start_without_a_connector_are_in_the_outbox(self, acme, monkeypatch):
+        user = acme.user(email=new_email(), email_verified=True)
+        with acme.active():
+            experience.change({"sign_in": {"methods": METHODS}})
+            monkeypatch.setattr(settings, "DEVELOPMENT", True)
+            ways = [way.name for way in sign_in_ways.get_ways(user) if not way.problem]
+            codes.reachable(acme)
+            with_connector = [way.name for way in sign_in_ways.get_ways(user) if not way.problem]
+
+        assert ways == ["Username and password", "Code by email, in the outbox folder"]
+        assert with_connector == ["Username and password", "Code by email"]
 
     def test_a_passkey_is_a_way_to_sign_in(self, world, operator):
         user = world.user()
@@ -210,6 +222,22 @@ class TestAttempts:
             ["Password", "Failed", "The password is wrong", "127.0.0.1", "-"],
         ]
         assert ["Code", "Failed", "The code was wrong or had expired", "127.0.0.1", "-"] in attempts[:-3]
+
+    def test_shows_wrong_second_factors_and_the_first_factor_before_them(self, acme):
+        factors.switch_on(acme, "Totp")
+        user = acme.user()
+        factors.enrol(acme, user)
+        browser = acme.browser()
+        factors.half(browser, user)
+        browser.post(factors.TOTP, json={"code": "000000"})
+
+        attempts = attempts_of(card_of(operators.at(acme), user))
+
+        wrong = "The code of the second factor was wrong or had expired"
+        assert [attempt[:3] for attempt in attempts] == [
+            ["Second factor", "Failed", wrong],
+            ["First factor; a second one was needed", "Succeeded", "-"],
+        ]
 
     def test_a_user_of_another_tenant_and_other_users_leave_no_trace(self, world, operator, rival):
         name = f"{world.user().username}x"

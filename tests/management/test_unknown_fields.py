@@ -137,7 +137,7 @@ class TestParameters:
         [
             ("/users", {"serch": "ann", "page": "1"}, "?serch"),
             ("/users/roles", {}, None),
-            ("/roles", {"search": "x"}, "?search"),
+            ("/connectors", {"search": "x"}, "?search"),
             ("/logs", {"key": "SignIn.Password", "tenant_id": "default", "from": "x"}, "?from"),
             ("/users", {"a\r\nb": "1"}, "?a%0D%0Ab"),
         ],

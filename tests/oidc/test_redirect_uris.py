@@ -100,6 +100,24 @@ def bent(draw: st.DrawFn) -> str:
 
 
 class TestMatching:
+    @pytest.mark.parametrize(
+        ("uri", "kind", "better"),
+        [
+            ("localhost:5050/callback", "Traditional", "http://localhost:5050/callback"),
+            ("localhost:5050/callback", "Native", "http://localhost:5050/callback"),
+            ("rp.example:8443?a=b", "SPA", "https://rp.example:8443?a=b"),
+        ],
+    )
+    def test_says_what_to_write_if_the_scheme_is_missing(self, uri, kind, better):
+        with pytest.raises(Invalid) as refused:
+            redirect_uris.validate(uri, kind)
+
+        assert str(refused.value) == f"redirect_uris: has no scheme: write {better}"
+        assert redirect_uris.validate(better, kind) == better
+
+    def test_a_private_scheme_may_be_followed_by_a_number(self):
+        assert redirect_uris.validate("com.example:1", "Native") == "com.example:1"
+
     @given(uri=bent() | st.text(), kind=st.sampled_from(["Traditional", "SPA"]))
     @fuzzing(max_examples=500, deadline=None)
     def test_decision_O8_is_letter_by_letter(self, uri, kind):

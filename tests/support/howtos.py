@@ -66,8 +66,17 @@ def register(page: Page, world: Any, **environment: str) -> Any:
     if shutil.which("curl") is None:
         packages.lacking("curl", "Debian: apt install curl")
     known = {"ISSUER": world.issuer, "TOKEN": str(superuser(world).token)} | environment
-    done = shell(page.commands("Register"), known)
-    return json.loads(done)["result"]
+    return get_last(shell(page.commands("Register"), known))["result"]
+
+
+def get_last(text: str) -> Any:
+    """Return the last of several JSON documents."""
+    document: Any = None
+    decoder = json.JSONDecoder()
+    while text := text.strip():
+        document, end = decoder.raw_decode(text)
+        text = text[end:]
+    return document
 
 
 def shell(commands: str, environment: dict[str, str] | None = None, folder: Path | None = None) -> str:

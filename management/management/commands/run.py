@@ -17,6 +17,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from identity.core import served_address
 from management.seeding import bootstrap, demo
 from management.seeding.demo import Demo
 
@@ -85,7 +86,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False, yes=True)
         call_command("collectstatic", verbosity=0, interactive=False)
         bootstrap.prepare()
-        demo.note_address()
+        served_address.note()
 
     def _print_addresses(self, application: Demo | None) -> None:
         lines = ["", "Gatehouse is running.", ""]
@@ -121,11 +122,12 @@ def _describe_key(key: str) -> list[str]:
 
 
 def _further_steps(issuer: str) -> list[str]:
-    """Return lines about what to do in another terminal."""
+    """Return lines about where codes are, and what to do in another terminal."""
     if not settings.DEVELOPMENT:
         return []
+    outbox = f"  Codes          files in {settings.OUTBOX_DIR}, until you enable a connector"
     more = [] if issuer != settings.BASE_URL else ["  More data      make demo (instead of make run)"]
-    return [*more, f"  For the docs   export ISSUER={issuer}"]
+    return [outbox, *more, f"  For the docs   export ISSUER={issuer}"]
 
 
 def _interrupt(*_: object) -> None:

@@ -5,8 +5,10 @@ from argparse import ArgumentTypeError
 from dataclasses import asdict
 from typing import Any, Final
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from identity.core import served_address
 from identity.core.errors import ServiceError
 from management.seeding import demo
 from management.seeding.demo_data import seeding
@@ -70,7 +72,7 @@ class Command(BaseCommand):
             made = seeding.prepare(amounts, slug=options["tenant"], choices=choices)
         except ServiceError as refused:
             raise CommandError(refused.message) from None
-        made.issuer = demo.at_served_address(made.issuer)
+        made.issuer = served_address.get() + made.issuer.removeprefix(settings.BASE_URL)
         if options["json"]:
             self.stdout.write(json.dumps(asdict(made)))
         else:

@@ -6,11 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from identity.http import languages, same_origin
+from identity.http.error_page import Link
 from identity.http.origin_check import OriginCheckMiddleware
 from identity.http.responses import LONGEST_URL, allow_form_targets, redirect
 from identity.sessions import cookies
@@ -22,12 +24,18 @@ from oidc.provider.parameters import Parameters
 from oidc.provider.sign_out import PARAMETERS, SignOut
 
 
+def _get_link() -> Link:
+    """Return the link to a sign-out that the user asks for."""
+    return Link(reverse("oidc:end-session"), gettext("Sign out"))
+
+
 @csrf_exempt  # a relying party may POST here; only the confirmation is checked, below
 @require_http_methods(["GET", "POST"])  # no HEAD, which must not end a session
 @page_errors(
     title=_("You were not signed out"),
     message=_("The application sent a sign-out request we cannot answer."),
-    next_step=_("You can sign out on your account page."),
+    next_step=_("You can still sign out."),
+    get_link=_get_link,
 )
 def end_session(request: HttpRequest) -> HttpResponse:
     """Sign the browser out: at once if the hint names its session, otherwise after a confirmation.

@@ -6,6 +6,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
+from audit import log
+from audit.events import Event
 from identity.organizations.models import Membership, Organization
 from identity.users.models import User
 from tests.support import codes
@@ -52,6 +54,23 @@ class TestActivity:
         codes.enter(browser, address, codes.sent(browser, address))
 
         assert "With a code" in browser.get("/account/activity").text
+
+    def test_a_registration_is_listed(self, acme):
+        browser = acme.browser()
+        browser.post(codes.REGISTER, json={"username": "ada", "password": PASSWORD})
+
+        page = browser.get("/account/activity").text
+
+        assert "Last sign-in" in browser.get("/account").text
+        assert page.count("<bdi>Registration</bdi>") == 1
+        assert "No sign-ins yet." not in page
+
+    def test_a_passkey_is_named(self, acme):
+        browser, user = signed_in(acme)
+        with acme.active():
+            log.record(Event.SIGN_IN_PASSKEY, user_id=user.pk, result="success")
+
+        assert "<bdi>With a passkey</bdi>" in browser.get("/account/activity").text
 
 
 class TestLanguage:

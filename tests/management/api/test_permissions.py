@@ -15,6 +15,9 @@ from management.api.permissions import IsSuperuser, ManagesTenant
 from oidc.provider.client_principal import ClientPrincipal
 from tests.support import cast
 
+NO_SCOPE = (
+    "the token does not have the scope all: give the application the role Service Management API access"
+)
 USER, USERS, TENANT = "api:user", "api:user-list", "api:tenant"
 
 
@@ -97,18 +100,27 @@ class TestManagesTenant:
             assert self.is_allowed(machine(acme), "DELETE")
 
     @pytest.mark.parametrize(
-        "changes",
+        ("changes", "message"),
         [
-            {"is_granted": False},
-            {"organization_id": "2b6f0cc9"},
-            {"aud": "https://api.example"},
-            {"scope": "other"},
-            {"scope": ""},
+            ({"is_granted": False}, "has no role"),
+            ({"organization_id": "2b6f0cc9"}, "without organization_id"),
+            ({"aud": "https://api.example"}, "resource=urn:service:management-api:"),
+            ({"scope": "other"}, NO_SCOPE),
+            ({"scope": ""}, NO_SCOPE),
         ],
     )
-    def test_no_machine_without_one_of_the_conditions(self, acme, changes):
+    def test_no_machine_without_one_of_the_conditions(self, acme, changes, message):
+        rule = ManagesTenant()
         with acme.active():
-            assert not self.is_allowed(machine(acme, **changes), "GET")
+            assert not rule.has_permission(request(machine(acme, **changes)), None)  # type: ignore[arg-type]
+        assert message in rule.message
+
+    def test_a_scope_that_a_route_allows_is_named(self, acme, monkeypatch):
+        monkeypatch.setattr(permissions, "SCOPES", {USER: frozenset({"read:users", "all"})})
+        rule = ManagesTenant()
+        with acme.active():
+            rule.has_permission(request(machine(acme, scope="")), None)  # type: ignore[arg-type]
+        assert "the scope all or read:users: give the application a role that has it" in rule.message
 
     def test_no_machine_with_an_audience_beside_this_api(self, acme):
         with acme.active():

@@ -1,5 +1,7 @@
 """Where a browser goes after signing out, and the state it takes along."""
 
+import re
+
 import pytest
 
 from tests.support.end_session import HOME, PATH, is_refused, is_signed_out_page, sent_to, visit
@@ -204,3 +206,33 @@ class TestState:
 
         assert answer.status_code == 415
         assert here.is_signed_in()
+
+
+class TestWrongTarget:
+    WRONG = "https://rp.example/goodbye?a=1&b=2"
+
+    def test_a_developer_sees_what_was_sent_and_what_is_registered(self, acme, loopback_server):
+        acme = acme.at(loopback_server)
+        client = acme.application(post_logout_redirect_uris=[HOME])
+
+        page = acme.get(PATH, params={"client_id": client.client_id, "post_logout_redirect_uri": self.WRONG})
+
+        assert is_refused(page)
+        for text in ("<code>post_logout_redirect_uri</code>", "goodbye?a=1&amp;b=2", HOME):
+            assert text in page.text
+        assert f'/admin/applications/application/{client.application.pk}/change/"' in page.text
+
+    def test_the_page_leads_to_a_sign_out_and_shows_nothing_else_in_production(self, acme):
+        client = acme.application(post_logout_redirect_uris=[HOME])
+        browser = acme.browser()
+        browser.sign_in(acme.user())
+
+        page = browser.get(
+            PATH, params={"client_id": client.client_id, "post_logout_redirect_uri": self.WRONG}
+        )
+        question = browser.get(PATH)
+
+        assert is_refused(page)
+        assert re.search(rf'href="[^"]*{PATH}">Sign out</a>', page.text)
+        assert HOME not in page.text
+        assert "Sign out of" in question.text

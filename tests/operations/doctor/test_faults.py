@@ -84,6 +84,17 @@ class TestFaults:
         assert "ADMIN_MAIL_URL" in in_production["administrators.I006"]["fix"]
         assert {"address.W005", "administrators.I006"}.isdisjoint(found)
 
+    def test_the_address_that_make_run_served_last(self, address, settings, monkeypatch, tmp_path):
+        settings.DEVELOPMENT, settings.VAR = True, tmp_path
+        served, settings.BASE_URL = settings.BASE_URL, "http://localhost:9"
+        for name in ("PORT", "BASE_URL"):
+            monkeypatch.delenv(name, raising=False)
+        assert "http://localhost:9, does not respond" in message(examined(), "address.E001")
+
+        (tmp_path / "address").write_text(served)
+
+        assert {"address.E001", "address.E002"}.isdisjoint(examined())
+
     def test_packages_of_other_versions_than_the_lock_file_has(self, address, monkeypatch):
         monkeypatch.setattr("management.doctor.versions._installed", lambda _: "0.0.1")
 

@@ -15,7 +15,12 @@ from interaction.journeys.account import activity as reading
 from interaction.pages.views.account import shared
 from interaction.social.offers import get_offers
 
-_WAYS: Final = {Event.SIGN_IN_PASSWORD: _("With your password"), Event.SIGN_IN_CODE: _("With a code")}
+_WAYS: Final = {
+    Event.SIGN_IN_PASSWORD: _("With your password"),
+    Event.SIGN_IN_CODE: _("With a code"),
+    Event.SIGN_IN_PASSKEY: _("With a passkey"),
+    **dict.fromkeys(reading.REGISTRATIONS, _("Registration")),
+}
 
 
 @shared.account_page

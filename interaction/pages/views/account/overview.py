@@ -43,6 +43,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         browsers=Session.objects.live().filter(user=session.user_id).count(),
         applications=len(connections.get_connections(session.user)),
         verified={"email": session.user.email_verified, "phone": session.user.phone_verified},
+        proven={kind.value for kind in session.user.get_proven_addresses()},
         reachable=reachable,
         linked=len(linked_accounts.get_linked_accounts(session.user)),
         may_link=bool(linked_accounts.get_offers()),
