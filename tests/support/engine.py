@@ -26,6 +26,7 @@ for _argument in sys.argv:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", choices=_ENGINES, default="sqlite", help="the database engine to test on")
+    parser.addoption("--apart", action="store_true", help="only what runs beside the two engines")
     parser.addoption("--fast", action="store_true", help="only what needs no server and no browser")
 
 
@@ -273,6 +274,20 @@ ONCE = {
     ),
 }
 
+# What a third process runs, first on one engine and then on the other: tests wait for servers and for other
+# programs, so that two processes do not keep two processors busy.
+APART = {
+    "sqlite": ("browser/", "config/environment/", "docs/"),
+    "postgres": (
+        "config/server/",
+        "conformance/",
+        "interaction/social/",
+        "management/administrators/",
+        "operations/",
+        "security/attacks/test_console_",
+    ),
+}
+
 # What looks at the rows of all tenants takes longer with every test that ran before it.
 _FIRST = (
     "identity/test_ownership.py",
@@ -309,8 +324,8 @@ _SLOW = (
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import the files that the run on the other engine has."""
-    return True if str(collection_path).startswith(_others(config)) else None
+    """Do not import the files that another run has."""
+    return None if _is_mine(config, collection_path) else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -320,15 +335,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("fast"):
         _leave_out(config, items, {item for item in items if not _is_fast(config, item)})
     # A file that the command line names is collected all the same.
-    _leave_out(config, items, {item for item in items if str(item.path).startswith(_others(config))})
+    _leave_out(config, items, {item for item in items if not _is_mine(config, item.path)})
 
 
-def _others(config: pytest.Config) -> tuple[str, ...]:
-    """Return the beginnings of the paths that only the run on the other engine has."""
-    if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_BOTH_ENGINES" in os.environ:
-        return ()
-    (other,) = set(_ENGINES) - {config.getoption("engine")}
-    return _paths(config, ONCE[other])
+def _is_mine(config: pytest.Config, path: Path) -> bool:
+    """Return whether this run has a file, or may have files of a folder."""
+    if "TEST_SIDE_BY_SIDE" not in os.environ:
+        return True
+    engine = config.getoption("engine")
+    (other,) = set(_ENGINES) - {engine}
+    if "GATEHOUSE_BOTH_ENGINES" not in os.environ and str(path).startswith(_paths(config, ONCE[other])):
+        return False
+    apart = _paths(config, APART[engine])
+    if config.getoption("apart"):
+        return str(path).startswith(apart) or any(name.startswith(f"{path}/") for name in apart)
+    return not str(path).startswith(apart)
 
 
 def _is_fast(config: pytest.Config, item: pytest.Item) -> bool:
