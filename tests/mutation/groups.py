@@ -5,7 +5,11 @@ from typing import Final
 # The files of each group, and the tests that run first.
 GROUPS: Final = {
     "codes": (
-        ("oidc/provider/token/authorization_code.py", "oidc/grants/codes.py"),
+        (
+            "oidc/provider/token/authorization_code.py",
+            "oidc/grants/codes.py",
+            "oidc/grants/redemption.py",
+        ),
         (
             "tests/oidc/grants",
             "tests/oidc/authorization_code",

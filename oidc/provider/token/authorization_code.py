@@ -13,11 +13,12 @@ from oauthlib.oauth2 import AuthorizationCodeGrant
 from audit.events import Event
 from database import ids
 from oidc.applications import redirect_uris
-from oidc.grants import codes, families
+from oidc.grants import codes, families, redemption
 from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.codes import FoundCode
 from oidc.grants.consents import GrantedConsent
 from oidc.grants.models import AuthorizationCode
+from oidc.grants.redemption import IssuedTokens
 from oidc.provider import (
     claims_request,
     client_authentication,
@@ -123,14 +124,8 @@ def handle(request: AuthenticatedRequest) -> Granted:
             consent_id=consent.id if consent else None,
             acr=code.acr,
         )
-    is_redeemed = codes.redeem(
-        code,
-        family=family,
-        access_token_id=context.token_id,
-        access_token_expires_at=context.expires_at,
-        entry=new_entry(request, context, user_id=code.user_id),
-    )
-    if not is_redeemed:
+    issued = IssuedTokens(context.token_id, context.expires_at, family)
+    if not redemption.redeem(code, issued, new_entry(request, context, user_id=code.user_id)):
         raise _revoke_for_reuse(code)
     return Granted(context, family)
 

@@ -15,9 +15,10 @@ from database import ids
 from identity.factors import forgetting
 from identity.sessions.models import Session
 from identity.users.models import User
-from oidc.grants import codes, families
+from oidc.grants import codes, families, redemption
 from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily, RevokedToken
+from oidc.grants.redemption import IssuedTokens
 from tests.support import cast
 from tests.support.audit_log import entries
 from tests.support.grant_rows import SOON, new_code, new_family, new_session
@@ -80,13 +81,8 @@ def redeem(acme, application, session):
             family = families.new_family(
                 family_id=ids.new(), application=application, sign_in=CodeSignIn.of_session(session), **given
             )
-            return codes.redeem(
-                row,
-                family=family if has_family else None,
-                access_token_id=token_id,
-                access_token_expires_at=EXPIRY,
-                entry=log.new_entry(Event.TOKEN_EXCHANGE),
-            )
+            issued = IssuedTokens(token_id, EXPIRY, family if has_family else None)
+            return redemption.redeem(row, issued, log.new_entry(Event.TOKEN_EXCHANGE))
 
     return redeem
 
