@@ -6,13 +6,19 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import Now
 
 from audit import log
 from audit.models import Entry
+from database.row_locks import ExistsUnchanged, ExistsUndeleted
 from database.statements import AtomicChange
+from database.together import Work
 from identity.core.tenant_statements import Update, moment, text, uuid
+from identity.sessions.models import Session
+from identity.tenants.models import Tenant
+from identity.users.models import User
+from oidc.applications.models import Application
 from oidc.grants import families, remembered
 from oidc.grants.models import AuthorizationCode, RefreshFamily
 
@@ -40,8 +46,35 @@ def _unused() -> QuerySet[AuthorizationCode]:
     return AuthorizationCode.objects.filter(pk=uuid("pk"), consumed_at=None)
 
 
+# The subquery locks the row or skips it, so the UPDATE never waits.
+def _unused_if_free() -> QuerySet[AuthorizationCode]:
+    free = AuthorizationCode.objects.filter(pk=uuid("pk")).select_for_update(skip_locked=True)
+    return _unused().filter(pk__in=free.values("pk"))
+
+
+# The commit checks the foreign keys of the family, which waits for whoever deletes one of these rows.
+def _unused_if_all_free() -> QuerySet[AuthorizationCode]:
+    return _unused_if_free().filter(
+        ExistsUndeleted(User.objects.filter(pk=OuterRef("user"))),
+        ExistsUndeleted(Application.objects.filter(pk=OuterRef("application"))),
+        ExistsUndeleted(Tenant.objects.filter(pk=OuterRef("tenant"))),
+    )
+
+
+# A browser that is forgotten meanwhile waits for this transaction: see ``remembered.is_remembered``.
+def _unused_if_all_free_and_remembered() -> QuerySet[AuthorizationCode]:
+    sessions = Session.objects.filter(pk=OuterRef("session"), remembered=True)
+    return _unused_if_all_free().filter(ExistsUnchanged(sessions), remembered=True)
+
+
 _REDEEM: Final = AtomicChange(_redeem(_unused), log.INSERT)
 _REDEEM_FOR_FAMILY: Final = AtomicChange(_redeem(_unused), families.INSERT, log.INSERT)
+# These never wait for the lock of a row, so they can be executed together with redemptions of other codes.
+_REDEEM_IF_FREE: Final = AtomicChange(_redeem(_unused_if_free), log.INSERT)
+_REDEEM_FOR_FAMILY_IF_FREE: Final = AtomicChange(_redeem(_unused_if_all_free), families.INSERT, log.INSERT)
+_REDEEM_FOR_REMEMBERED_FAMILY_IF_FREE: Final = AtomicChange(
+    _redeem(_unused_if_all_free_and_remembered), families.INSERT, log.INSERT
+)
 
 
 def redeem(code: AuthorizationCode, issued: IssuedTokens, entry: Entry) -> bool:
@@ -58,6 +91,26 @@ def redeem(code: AuthorizationCode, issued: IssuedTokens, entry: Entry) -> bool:
             is_redeemed = _REDEEM_FOR_FAMILY(values, family, entry)
     else:
         is_redeemed = _REDEEM_FOR_FAMILY(values, family, entry)
+    if is_redeemed:
+        log.count(entry)
+    return is_redeemed
+
+
+def redeem_if_free(code: AuthorizationCode, issued: IssuedTokens, entry: Entry) -> Work[bool]:
+    """Do what ``redeem`` does, but return false, too, if it would have to wait.
+
+    That is so if another request is changing the code, or deleting its user, application or tenant. For the
+    family of a remembered browser, it is also so if another request is changing the session. If the browser
+    was forgotten meanwhile, this returns false, too.
+    """
+    values, family = _get_values(code, issued), issued.family
+    if family is None:
+        outcome = yield _REDEEM_IF_FREE.call(values, entry)
+    elif family.remembered:
+        outcome = yield _REDEEM_FOR_REMEMBERED_FAMILY_IF_FREE.call(values, family, entry)
+    else:
+        outcome = yield _REDEEM_FOR_FAMILY_IF_FREE.call(values, family, entry)
+    is_redeemed = bool(outcome.count)
     if is_redeemed:
         log.count(entry)
     return is_redeemed
