@@ -4,11 +4,12 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from database import rows
@@ -24,6 +25,17 @@ _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
 _insert: Final = Insert(
     AuthorizationCode, including=("acr",), created_at=DatabaseNow(), expires_at=Now() + _LIFETIME
 )
+
+
+def is_live() -> Combinable:
+    """Return the annotation of ``FoundCode.is_live``."""
+    return ExpressionWrapper(
+        Q(expires_at__gt=Now(), session__ended_at=None, user__is_suspended=False)
+        & code_sign_ins.is_current(),
+        output_field=BooleanField(),
+    )
+
+
 _of_client: Final = Select(
     lambda: (
         AuthorizationCode.objects.filter(
@@ -31,14 +43,7 @@ _of_client: Final = Select(
         )
         .select_related("user", "session", "application")
         .defer(*token_columns.NOT_WITH_CODES)
-        .annotate(
-            **token_columns.get_signing_keys(),
-            is_live=ExpressionWrapper(
-                Q(expires_at__gt=Now(), session__ended_at=None, user__is_suspended=False)
-                & code_sign_ins.is_current(),
-                output_field=BooleanField(),
-            ),
-        )[:1]
+        .annotate(**token_columns.get_signing_keys(), is_live=is_live())[:1]
     )
 )
 _finish_request_and_insert: Final = AtomicChange(requests.FINISH, _insert)
@@ -59,8 +64,14 @@ class FoundCode:
     active_key_id: UUID
     own_key_id: UUID | None
 
+    @classmethod
+    def of(cls, row: Any) -> Self:
+        """Return a code whose row was read with ``is_live`` and the ids of the signing keys."""
+        return cls(row, bool(row.is_live), row.active_key_id, row.own_key_id)
 
-def _hash(code: str) -> str:
+
+def get_hash(code: str) -> str:
+    """Return the hash that is stored for a code."""
     return hashlib.sha256(code.encode()).hexdigest()
 
 
@@ -88,7 +99,7 @@ def issue(  # noqa: PLR0913 - what a code is bound to
     code = secrets.token_urlsafe(32)
     row = rows.new(
         AuthorizationCode,
-        code_hash=_hash(code),
+        code_hash=get_hash(code),
         application=application,
         user=session.user,
         session=session,
@@ -112,10 +123,8 @@ def issue(  # noqa: PLR0913 - what a code is bound to
 
 def find(code: str, *, client_id: str) -> FoundCode | None:
     """Return a code that was issued to the application with this client id, redeemed or not."""
-    row: Any = _of_client.first(code_hash=_hash(code), client_id=client_id)
-    if row is None:
-        return None
-    return FoundCode(row, bool(row.is_live), row.active_key_id, row.own_key_id)
+    row = _of_client.first(code_hash=get_hash(code), client_id=client_id)
+    return FoundCode.of(row) if row else None
 
 
 def find_last_application(session: Session) -> Application | None:

@@ -84,8 +84,8 @@ GROUPS: Final = {
             "oidc/provider/token/plan_conditions.py",
             "oidc/provider/token/plan_store.py",
             "oidc/provider/token/plans.py",
-            "oidc/provider/token/refresh_plans.py",
             "oidc/provider/token/repeated.py",
+            "oidc/provider/token/user_plans.py",
         ),
         (
             "tests/oidc/test_client_authentication.py",

@@ -8,8 +8,9 @@ from oauthlib.oauth2 import RefreshTokenGrant
 from audit.events import Event
 from audit.models import Entry
 from database.together import Work
-from oidc.grants import families, rotation
+from oidc.grants import families, known_applications, rotation
 from oidc.grants.families import FoundFamily
+from oidc.grants.known_applications import KnownApplication
 from oidc.grants.models import RefreshFamily
 from oidc.provider import (
     claims_request,
@@ -60,6 +61,18 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     return FoundClient(client_only) if client_only else None
 
 
+def find_known(request: TokenRequest, known: KnownApplication) -> Work[FoundClient | None]:
+    """Return the presented refresh token if it was issued to the known application, which has not changed."""
+    token = families.parse_token(request["refresh_token"])
+    if token is None:
+        return None
+    family = yield from known_applications.find_family(token.family_id, known)
+    if family is None:
+        return None
+    client = Client(known.row, family.active_key_id, family.own_key_id)
+    return FoundClient(client, FoundToken(family, token.generation))
+
+
 def find_live_token(request: AuthenticatedRequest) -> FoundToken:
     """Return the presented refresh token.
 
@@ -97,7 +110,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
     return Granted(context, newest, Repeatable(request, entry))
 
 
-def grant_newest(request: AuthenticatedRequest, token: FoundToken) -> Work[Granted | None]:
+def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
     """Rotate the family if its newest token was presented. Return None, with nothing written, otherwise.
 
     Return None, too, if a custom claim is too large, which has to be recorded. This never waits for another
@@ -108,8 +121,9 @@ def grant_newest(request: AuthenticatedRequest, token: FoundToken) -> Work[Grant
         SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
+    token = find_live_token(request)
     family = token.family.row
-    if not token.family.is_live or token.generation != family.generation:
+    if token.generation != family.generation:
         return None
     context, entry = _decide(request, family)
     if context.facts.omitted:

@@ -1,15 +1,18 @@
-"""Plans for refreshes: what was decided about the request and its client, for the next one like it.
+"""Plans for codes and refreshes: what was decided about the request and its client, for the next one like it.
 
-A plan is made when a refresh has passed all steps (see ``endpoint``), and used for a request of the same
-tenant with the same bytes, except the secret, whose digest must be the same, and the refresh token. The
-statement that reads the family proves the plan: it finds the family only if the application and its secret
-are as they were. What the family grants now is decided by the functions of the last step, as without a plan.
+A plan is made when a request has passed all steps (see ``endpoint``), and used for a request of the same
+tenant with the same bytes, except the secret, whose digest must be the same, and what is presented: the
+refresh token, or the code and its verifier. The statement that reads the code or the family proves the plan:
+it finds it only if the application and its secret are as they were. What is granted now is decided by the
+functions of the last step, as without a plan.
 
-A plan issues tokens only to the newest refresh token of a live family, and only if nothing is refused.
-Otherwise nothing is written, and the request passes all steps: a retry, a replay, a lost race, a refusal.
+A plan issues tokens only for an unused code or the newest refresh token of a live family, and only if nothing
+is refused. Otherwise nothing is written, and the request passes all steps: a replay, a retry, a lost race, a
+refusal.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.db import IntegrityError
@@ -17,79 +20,78 @@ from django.db import IntegrityError
 from database import together
 from database.together import Work
 from oidc.applications import client_secrets
-from oidc.grants import families, known_applications
 from oidc.grants.known_applications import KnownApplication
 from oidc.keys.models import SigningKey
-from oidc.provider.client_authentication import Client
 from oidc.provider.errors import OAuthError
-from oidc.provider.token import plan_store, refresh_token
-from oidc.provider.token.refresh_token import FoundToken
-from oidc.provider.token.repeated import SentRequest
-from oidc.provider.token.request import AuthenticatedRequest, Granted, TokenRequest
+from oidc.provider.token import authorization_code, plan_store, refresh_token
+from oidc.provider.token.repeated import PRESENTED, SentRequest
+from oidc.provider.token.request import AuthenticatedRequest, Granted, TokenRequest, UserGrant
+
+_GRANTS: Final[Mapping[str, UserGrant]] = {
+    "authorization_code": authorization_code,
+    "refresh_token": refresh_token,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class RefreshPlan:
-    """The parsed request, without credentials and refresh token, and the application and its secret.
+class UserPlan:
+    """The parsed request, without credentials and what is presented, and the application and its secret.
 
-    ``reads_more``: what is granted depends on a consent, a resource or an organization, which are read each
-    time.
+    ``presented`` has the names of what is presented. ``reads_more``: what is granted depends on a consent, a
+    resource or an organization, which are read each time.
     """
 
     form: bytes
     secret_digest: str
     request: TokenRequest
+    presented: frozenset[str]
     known: KnownApplication
     reads_more: bool
     size: int
 
 
-def grant(plan: RefreshPlan, sent: SentRequest) -> Work[Granted | None]:
-    """Rotate the family of a request, or return None if the request must pass all steps."""
-    token = families.parse_token(sent.refresh_token)
-    if token is None:
+def grant(plan: UserPlan, sent: SentRequest) -> Work[Granted | None]:
+    """Redeem the code or rotate the family, or return None if the request must pass all steps."""
+    if sent.presented.keys() != plan.presented:
         return None
+    grant, known = _GRANTS[plan.request.grant_type], plan.known
+    parsed = replace(plan.request, parameters={**plan.request.parameters, **sent.presented})
     if plan.reads_more:
         together.require_thread()
-    family = yield from known_applications.find_family(token.family_id, plan.known)
-    if family is None:  # an unknown token, or an outdated plan: the next request that succeeds replaces it
+    found = yield from grant.find_known(parsed, known)
+    if found is None:  # it is unknown, or the plan outdated: the next request that succeeds replaces the plan
         return None
-    presented = FoundToken(family, token.generation)
-    request = AuthenticatedRequest(
-        plan.request,
-        Client(plan.known.row, family.active_key_id, family.own_key_id),
-        presented,
-        is_proven=plan.known.secret is not None,
-    )
+    request = AuthenticatedRequest(parsed, found.client, found.presented, is_proven=known.secret is not None)
     try:
-        return (yield from refresh_token.grant_newest(request, presented))
+        return (yield from grant.grant_if_free(request))
     except (OAuthError, IntegrityError, SigningKey.DoesNotExist):
         return None
 
 
 def add(sent: SentRequest, granted: Granted) -> None:
-    """Make a plan of a refresh that passed all steps, if a later request can be compared with it."""
+    """Make a plan of a request that passed all steps, if a later request can be compared with it."""
     if granted.repeatable is None:
         return
     request = granted.repeatable.request
     parsed, application = request.parsed, request.application
-    is_same = sent.refresh_token == parsed["refresh_token"] and sent.client_id == application.client_id
+    presented = {name: value for name, value in parsed.parameters.items() if name in PRESENTED}
+    is_same = sent.presented == presented and sent.client_id == application.client_id
     if not is_same or request.is_proven != bool(sent.secret):
         return
     secret = client_secrets.find(application, sent.secret) if sent.secret else None
     digest = client_secrets.digest(sent.secret) if sent.secret else plan_store.NO_SECRET
     if (secret.digest if secret else plan_store.NO_SECRET) != digest:
         return
-    kept = {name: value for name, value in parsed.parameters.items() if name in _REPEATED}
-    plan = RefreshPlan(
+    names = parsed.grant.PARAMETERS - PRESENTED
+    kept = {name: value for name, value in parsed.parameters.items() if name in names}
+    has_target = granted.context.target.audience != granted.context.issuer
+    plan = UserPlan(
         form=sent.form,
         secret_digest=digest,
         request=TokenRequest(parsed.grant_type, parsed.grant, kept, authorization=None),
+        presented=frozenset(presented),
         known=KnownApplication(application, secret),
-        reads_more=application.is_third_party or bool(parsed["resource"] or parsed["organization_id"]),
+        reads_more=application.is_third_party or has_target,
         size=plan_store.measure(sent.form, digest, kept, *vars(application).values()),
     )
     plan_store.store(plan, sent)
-
-
-_REPEATED: Final = refresh_token.PARAMETERS - {"refresh_token"}
