@@ -93,6 +93,7 @@ GROUPS: Final = {
             "tests/oidc/test_client_credentials.py",
             "tests/oidc/plans",
             "tests/oidc/test_races.py",
+            "tests/properties/test_code_plans.py",
             "tests/properties/test_issuing_plans.py",
             "tests/properties/test_refresh_plans.py",
         ),
