@@ -17,12 +17,15 @@ from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import services as applications
 from oidc.applications.models import Application
+from oidc.grants.codes import get_hash
+from oidc.grants.models import AuthorizationCode
 from oidc.keys import services as keys
 from tests.support import cast, second, server
 from tests.support.cast import RelyingParty, World
 from tests.support.independent import claims_of, header_of, key_set, verified
 from tests.support.simultaneous import (
     Request,
+    code_request,
     count_transactions,
     entries_locked,
     find_waiting,
@@ -90,6 +93,15 @@ def refresh_all(client: RelyingParty, tokens: list[dict[str, Any]]) -> list[dict
     requests = [refresh_request(client, each["refresh_token"]) for each in tokens]
     assert send(requests) == [200] * len(tokens), [request.content for request in requests]
     return [request.json for request in requests]
+
+
+def new_codes(world: World, number: int, **asked: str) -> tuple[RelyingParty, list[str]]:
+    """A client, and codes of as many users, after enough requests to prepare all statements."""
+    client, browser, first = world.application(), world.browser(), world.user()
+    for _ in range(5):
+        codes = [browser.code_for(client, first, **asked) for _ in range(4)]
+        assert send([code_request(client, code) for code in codes]) == [200] * 4
+    return client, [world.browser().code_for(client, world.user(), **asked) for _ in range(number)]
 
 
 def origin(number: int) -> dict[str, str]:
@@ -298,6 +310,70 @@ class TestOneFamily:
             session.rollback()
 
         assert requests[4].status == 200
+
+
+class TestCodes:
+    def test_are_each_redeemed_for_their_user(self, here):
+        client, codes = new_codes(here, 6)
+        requests = [code_request(client, code, headers=origin(n)) for n, code in enumerate(codes)]
+
+        assert send(requests) == [200] * 6
+
+        subjects = [claims_of(request.json["id_token"])["sub"] for request in requests]
+        assert len(set(subjects)) == 6
+        for number, (request, subject) in enumerate(zip(requests, subjects, strict=True)):
+            assert origins_of(request) == [(here.tenant.pk, *origin(number).values())]
+            assert [entry.user_id for entry in request.entries] == [subject]
+
+    @pytest.mark.parametrize("scope", ["openid", "openid offline_access"])
+    def test_that_are_sent_many_times_at_once_are_redeemed_once_and_revoked(self, here, scope):
+        client, codes = new_codes(here, 3, scope=scope)
+        for code in codes:
+            requests = [code_request(client, code) for _ in range(12)]
+
+            assert sorted(send(requests)) == [200] + [400] * 11
+
+            [tokens] = [request.json for request in requests if request.status == 200]
+            assert send([userinfo_request(client, tokens["access_token"])]) == [401]
+            if "refresh_token" in tokens:
+                assert send([refresh_request(client, tokens["refresh_token"])]) == [400]
+
+    @only_postgresql
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "SELECT FROM grants_authorizationcode WHERE user_id = %s FOR UPDATE",
+            "SELECT FROM users_user WHERE id = %s FOR UPDATE",
+        ],
+    )
+    def test_a_lock_on_one_or_its_user_delays_only_its_request(self, here, machine, statement):
+        client, codes = new_codes(here, 6)
+        with here.active():
+            user = AuthorizationCode.objects.get(code_hash=get_hash(codes[4])).user_id
+        requests = [code_request(client, code) for code in codes]
+        requests += [token_request(machine) for _ in range(8)]
+
+        with locked(statement, user) as session, sending(requests) as connections:
+            for number, (request, http) in enumerate(zip(requests, connections, strict=True)):
+                if number != 4:
+                    request.read(http)
+                    assert request.status == 200
+            wait_for_waiting(1)
+            session.rollback()
+
+        assert requests[4].status == 200
+
+    @only_postgresql
+    def test_are_redeemed_in_few_transactions(self, here):
+        client, codes = new_codes(here, 12)
+        requests = [code_request(client, code) for code in codes]
+
+        with entries_locked() as session, sending(requests):
+            wait_for_waiting(1)
+            session.rollback()
+
+        assert [request.status for request in requests] == [200] * 12
+        assert len(count_transactions(requests)) < 12
 
 
 @only_postgresql

@@ -12,6 +12,7 @@ from tests.support.cast import RelyingParty, World
 from tests.support.role_claims import give_roles
 from tests.support.simultaneous import (
     Request,
+    code_request,
     locked,
     refresh_request,
     send,
@@ -64,6 +65,8 @@ def test_answers_while_all_threads_wait(here, machine):
     # The worker reads the key that signed the token once.
     assert send([userinfo_request(client, free["access_token"])]) == [200]
     held = [refresh_request(client, each["refresh_token"]) for (each,) in waiting]
+    codes = [browser.code_for(client, user) for _ in range(6)]
+    assert [send([code_request(client, code)]) for code in codes[:3]] == [[200]] * 3  # with a plan since then
 
     with ExitStack() as stack:
         statement = "SELECT FROM grants_refreshfamily WHERE id = ANY(%s) FOR UPDATE"
@@ -73,8 +76,9 @@ def test_answers_while_all_threads_wait(here, machine):
         requests = [token_request(machine) for _ in range(12)]
         requests += [userinfo_request(client, free["access_token"]) for _ in range(4)]
         requests.append(refresh_request(client, free["refresh_token"]))
+        requests += [code_request(client, code) for code in codes[3:]]
 
-        assert send(requests) == [200] * 17
+        assert send(requests) == [200] * 20
         assert [request.status for request in held] == [0] * len(held)
         session.rollback()
 
