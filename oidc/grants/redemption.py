@@ -52,7 +52,7 @@ def _unused_if_free() -> QuerySet[AuthorizationCode]:
     return _unused().filter(pk__in=free.values("pk"))
 
 
-# The commit checks the foreign keys of the family, which waits for whoever deletes one of these rows.
+# The commit checks the foreign keys of the family, which waits for a deletion of one of these rows.
 def _unused_if_all_free() -> QuerySet[AuthorizationCode]:
     return _unused_if_free().filter(
         ExistsUndeleted(User.objects.filter(pk=OuterRef("user"))),
