@@ -8,7 +8,8 @@ from django.db.models import QuerySet
 
 from database import ids
 from database.parameters import Parameter
-from identity.core.tenant_statements import Select, uuid
+from database.together import Work
+from identity.core.tenant_statements import Select, SelectValues, uuid
 from identity.organizations.models import (
     MemberRole,
     Membership,
@@ -26,6 +27,13 @@ _MEMBERSHIP: Final = Select(
         Membership.objects.filter(user=uuid("user_id"), organization=uuid("organization_id"))
         .select_related("organization")
         .defer(*_DEFERRED)[:1]
+    )
+)
+_ORGANIZATIONS: Final = SelectValues(
+    lambda: (
+        Membership.objects.filter(user=uuid("user_id"))
+        .order_by("created_at", "pk", "role_links__role__name")
+        .values_list("organization_id", "is_admin", "role_links__role__name")
     )
 )
 
@@ -78,11 +86,10 @@ def get_names(user_id: UUID, *, limit: int) -> list[str]:
     return list(rows.values_list("organization__name", flat=True)[:limit])
 
 
-def get_organizations(user_id: UUID) -> list[UserOrganization]:
+def get_organizations(user_id: UUID) -> Work[list[UserOrganization]]:
     """Return a user's organizations, oldest membership first."""
-    rows = Membership.objects.filter(user=user_id).order_by("created_at", "pk", "role_links__role__name")
     organizations: dict[UUID, UserOrganization] = {}
-    for pk, is_admin, role in rows.values_list("organization_id", "is_admin", "role_links__role__name"):
+    for pk, is_admin, role in (yield from _ORGANIZATIONS.find_all(user_id=user_id)):
         organization = organizations.setdefault(pk, UserOrganization(pk, is_admin))
         if role is not None:
             organization.roles.append(role)

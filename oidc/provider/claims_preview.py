@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext, gettext_noop
 
-from database import ids
+from database import ids, together
 from identity.core import tenancy
 from identity.core.errors import Invalid
 from identity.core.records import UnknownIds
@@ -125,11 +125,13 @@ def _explain_id_token(context: GrantContext) -> Explained:
 
 def _explain_userinfo(context: GrantContext) -> Explained:
     names = claims.get_names(context.all_scopes)
-    values = released_claims.get_for_userinfo(
-        context.facts,
-        names,
-        custom=context.application.custom_claims,
-        consented_scopes=context.all_scopes if context.application.is_third_party else None,
+    values = together.do(
+        released_claims.get_for_userinfo(
+            context.facts,
+            names,
+            custom=context.application.custom_claims,
+            consented_scopes=context.all_scopes if context.application.is_third_party else None,
+        )
     )
     return _explain(
         values, names, _get_sources(context.application.custom_claims, USERINFO, _of_application())

@@ -11,7 +11,7 @@ from uuid import UUID
 from oauthlib.oauth2 import AuthorizationCodeGrant
 
 from audit.events import Event
-from database import ids
+from database import ids, together
 from oidc.applications import redirect_uris
 from oidc.grants import codes, families
 from oidc.grants.code_sign_ins import CodeSignIn
@@ -111,7 +111,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
     target_demands.check_application(target_demands.get_strength(sign_in), code.application)
     consent = grant_consent.get_consent(request.application, code)
     context = signing_key.reserve(_new_context(request, code, sign_in, consent))
-    released_claims.prepare(context)  # so that no read fails after the code is used up
+    together.do(released_claims.prepare(context))  # so that no read fails after the code is used up
     family = None
     if context.family_id is not None:
         family = families.new_family(

@@ -7,6 +7,7 @@ from oauthlib.oauth2 import RefreshTokenGrant
 
 from audit.events import Event
 from audit.models import Entry
+from database import together
 from database.together import Work
 from oidc.grants import families, rotation
 from oidc.grants.families import FoundFamily
@@ -122,7 +123,7 @@ def _decide(request: AuthenticatedRequest, family: RefreshFamily) -> tuple[Grant
     grant_access.check(family.user, family.application)
     target_demands.check_application(target_demands.get_strength(family), family.application)
     context = signing_key.reserve(_new_context(request, family))
-    released_claims.prepare(context)  # so that after the rotation only signatures are missing
+    together.do(released_claims.prepare(context))  # so that after the rotation only signatures are missing
     return context, new_entry(request, context, user_id=family.user_id)
 
 

@@ -1,15 +1,18 @@
 """Batches that the loop of a worker serves, as their clients see them."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.db import connection
 
+from identity.organizations.models import MemberRole, Membership
+from identity.roles.models import UserRole
 from tests.support import cast, second
 from tests.support.cast import RelyingParty, World
-from tests.support.role_claims import give_roles
+from tests.support.role_claims import give_roles, join
 from tests.support.simultaneous import (
     Request,
     locked,
@@ -55,46 +58,87 @@ def refresh_all(client: RelyingParty, tokens: list[dict[str, Any]], times: int) 
     return tokens
 
 
-def test_answers_while_all_threads_wait(here, machine):
-    client, user = here.application(), here.user()
-    browser = here.browser()
-    tokens = [client.tokens_for(user, browser) for _ in range(THREADS + 2)]
-    *waiting, (free,) = [[each] for each in refresh_all(client, tokens, 3)]
-    families = [each["refresh_token"].partition(".")[0] for (each,) in waiting]
-    # The worker reads the key that signed the token once.
-    assert send([userinfo_request(client, free["access_token"])]) == [200]
-    held = [refresh_request(client, each["refresh_token"]) for (each,) in waiting]
-
+@contextmanager
+def threads_waiting(client: RelyingParty, tokens: Sequence[dict[str, Any]]) -> Iterator[None]:
+    """Let all threads of the worker wait for a lock during the block, each with a refresh of these tokens."""
+    families = [each["refresh_token"].partition(".")[0] for each in tokens]
+    held = [refresh_request(client, each["refresh_token"]) for each in tokens]
     with ExitStack() as stack:
         statement = "SELECT FROM grants_refreshfamily WHERE id = ANY(%s) FOR UPDATE"
         session = stack.enter_context(locked(statement, families))
         stack.enter_context(sending(held))
         wait_for_waiting(THREADS)
+        yield
+        assert [request.status for request in held] == [0] * len(held)
+        session.rollback()
+    assert [request.status for request in held] == [200] * len(held)
+
+
+def answer_of(request: Request) -> Any:
+    assert send([request]) == [200], request.content
+    return request.json
+
+
+def test_answers_while_all_threads_wait(here, machine):
+    client, user = here.application(), here.user()
+    browser = here.browser()
+    tokens = [client.tokens_for(user, browser) for _ in range(THREADS + 2)]
+    *waiting, free = refresh_all(client, tokens, 3)
+    # The worker reads the key that signed the token once.
+    assert send([userinfo_request(client, free["access_token"])]) == [200]
+
+    with threads_waiting(client, waiting):
         requests = [token_request(machine) for _ in range(12)]
         requests += [userinfo_request(client, free["access_token"]) for _ in range(4)]
         requests.append(refresh_request(client, free["refresh_token"]))
 
         assert send(requests) == [200] * 17
-        assert [request.status for request in held] == [0] * len(held)
-        session.rollback()
 
-    assert [request.status for request in held] == [200] * len(held)
+
+def test_reads_the_roles_and_organizations_of_userinfo_while_all_threads_wait(here, machine):
+    claim = {"name": "floor", "source": "organization.metadata.floor", "into": ["userinfo"]}
+    client, user = here.application(custom_claims=[claim]), here.user(name="Ada")
+    give_roles(here, user, "Auditor", "Clerk")
+    organization = join(here, user, "Globex", "editor", metadata={"floor": 7})
+    join(here, user, "Initech")
+    browser = here.browser()
+    waiting = refresh_all(client, [client.tokens_for(user, browser) for _ in range(THREADS + 1)], 3)
+    scopes = ("roles", "groups", "urn:service:scope:organizations", "urn:service:scope:organization_roles")
+    tokens = client.tokens_for(user, browser, scope=f"openid offline_access {' '.join(scopes)}")
+    in_organization = client.refresh(tokens["refresh_token"], organization_id=organization).json()
+    requests = [userinfo_request(client, each["access_token"]) for each in (tokens, in_organization)]
+    by_django = [answer_of(replace(each, headers=each.headers | {"Cookie": "a=b"})) for each in requests]
+    assert [each["roles"] for each in by_django] == [["Auditor", "Clerk"], ["editor"]]
+    assert [each.get("floor") for each in by_django] == [None, 7]
+
+    with threads_waiting(client, waiting):
+        assert send(requests * 3) == [200] * 6
+        assert [answer_of(each) for each in requests] == by_django
+
+        with here.active():
+            UserRole.objects.filter(user=user, role__name="Clerk").delete()
+            MemberRole.objects.filter(membership__user=user).delete()
+        found = [answer_of(each) for each in requests]
+        assert [each["roles"] for each in found] == [["Auditor"], []]
+        assert [each["organization_roles"] for each in found] == [[], []]
+
+        with here.active():
+            Membership.objects.filter(user=user, organization=organization).delete()
+        assert answer_of(requests[1]).keys().isdisjoint({"floor", "organization_id", "organization_is_admin"})
+        assert len(answer_of(requests[0])["organizations"]) == 1
 
 
 def test_leaves_to_threads_what_needs_further_statements(here, machine):
-    client, user = here.application(), here.user(name="Ada")
-    give_roles(here, user, "Auditor")
+    """A claim that is too large is recorded."""
+    claim = {"name": "big", "source": {"value": "x" * 2_000}, "into": ["userinfo"]}
+    client, user = here.application(custom_claims=[claim]), here.user(name="Ada")
     browser = here.browser()
-    plain = client.tokens_for(user, browser, scope="openid offline_access")
-    with_roles = client.tokens_for(user, browser, scope="openid offline_access roles")
+    tokens = client.tokens_for(user, browser, scope="openid offline_access")
 
     for _ in range(4):
-        plain, with_roles = refresh_all(client, [plain, with_roles], 1)
         requests: list[Request] = []
         for _ in range(6):
             requests.append(token_request(machine))
-            requests.append(userinfo_request(client, plain["access_token"]))
-            requests.append(userinfo_request(client, with_roles["access_token"]))
-        assert send(requests) == [200] * 18
-        assert [request.json.get("roles") for request in requests[1::3]] == [None] * 6
-        assert [request.json.get("roles") for request in requests[2::3]] == [["Auditor"]] * 6
+            requests.append(userinfo_request(client, tokens["access_token"]))
+        assert send(requests) == [200] * 12
+        assert [request.json for request in requests[1::2]] == [{"sub": str(user.pk)}] * 6
