@@ -38,12 +38,12 @@ _ORGANIZATIONS: Final = SelectValues(
 )
 
 
-def find_membership(user_id: UUID, organization_id: str) -> Membership | None:
+def find_membership(user_id: UUID, organization_id: str) -> Work[Membership | None]:
     """Return a user's membership, with its organization. ``organization_id`` may be any text."""
     organization = ids.parse(organization_id)
     if organization is None:
         return None
-    return _MEMBERSHIP.first(user_id=user_id, organization_id=organization)
+    return (yield from _MEMBERSHIP.find(user_id=user_id, organization_id=organization))
 
 
 def is_in_strict_organization(user_id: UUID) -> bool:

@@ -84,13 +84,15 @@ def _build_context(
     if resource:
         check_resource(resource)
     try:
-        found = target.resolve_for_user(
-            user,
-            scope.split(),
-            resource=resource,
-            organization_id=organization_id,
-            consent=None,
-            strength=None,
+        found = together.do(
+            target.resolve_for_user(
+                user,
+                scope.split(),
+                resource=resource,
+                organization_id=organization_id,
+                consent=None,
+                strength=None,
+            )
         )
     except InvalidRequest:
         rule = gettext_noop("is unknown, or the user is not a member")

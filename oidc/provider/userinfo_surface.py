@@ -71,7 +71,7 @@ def _build_answer(token: str) -> Work[Answer]:
     if not principal.userinfo_alg:
         return Answer(orjson.dumps(claims), _JSON)
     # The application has asked for a JWT (OpenID Connect Core 5.3.2).
-    signed = tokens.build_userinfo_token(
+    signed = yield from tokens.build_userinfo_token(
         claims, client_id=principal.claims["client_id"], algorithm=principal.userinfo_alg
     )
     return Answer(signed.encode(), _JWT)

@@ -12,6 +12,7 @@ from oauthlib.oauth2 import AuthorizationCodeGrant
 
 from audit.events import Event
 from database import ids, together
+from database.together import Work
 from oidc.applications import redirect_uris
 from oidc.grants import codes, families
 from oidc.grants.code_sign_ins import CodeSignIn
@@ -106,12 +107,8 @@ def handle(request: AuthenticatedRequest) -> Granted:
         raise WrongVerifier
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
-    grant_access.check(code.user, code.application)
     sign_in = CodeSignIn.of_code(code)
-    target_demands.check_application(target_demands.get_strength(sign_in), code.application)
-    consent = grant_consent.get_consent(request.application, code)
-    context = signing_key.reserve(_new_context(request, code, sign_in, consent))
-    together.do(released_claims.prepare(context))  # so that no read fails after the code is used up
+    context, consent = together.do(_decide(request, code, sign_in))
     family = None
     if context.family_id is not None:
         family = families.new_family(
@@ -133,6 +130,18 @@ def handle(request: AuthenticatedRequest) -> Granted:
     if not is_redeemed:
         raise _revoke_for_reuse(code)
     return Granted(context, family)
+
+
+def _decide(
+    request: AuthenticatedRequest, code: AuthorizationCode, sign_in: CodeSignIn
+) -> Work[tuple[GrantContext, GrantedConsent | None]]:
+    """Return what a live code grants, and the consent on which it depends."""
+    yield from grant_access.check(code.user, code.application)
+    target_demands.check_application(target_demands.get_strength(sign_in), code.application)
+    consent = yield from grant_consent.get_consent(request.application, code)
+    context = yield from signing_key.reserve((yield from _new_context(request, code, sign_in, consent)))
+    yield from released_claims.prepare(context)  # so that no read fails after the code is used up
+    return context, consent
 
 
 def _is_verifier_valid(parsed: TokenRequest, code: AuthorizationCode) -> bool:
@@ -161,7 +170,7 @@ def _new_context(
     code: AuthorizationCode,
     sign_in: CodeSignIn,
     consent: GrantedConsent | None,
-) -> GrantContext:
+) -> Work[GrantContext]:
     parsed, application = request.parsed, request.application
     granted = tuple(grant_consent.get_identity_scopes(code, consent))
     return GrantContext(
@@ -170,13 +179,15 @@ def _new_context(
         id_token_key_id=request.client.id_token_key_id,
         agreed_to_old_profile=consent is not None and consent.has_old_profile,
         scopes=granted,
-        target=target.resolve_for_user(
-            code.user,
-            code.scope.split(),
-            resource=parsed["resource"] or code.resource,
-            organization_id=parsed["organization_id"] or code.organization_id,
-            consent=consent,
-            strength=target_demands.get_strength(sign_in),
+        target=(
+            yield from target.resolve_for_user(
+                code.user,
+                code.scope.split(),
+                resource=parsed["resource"] or code.resource,
+                organization_id=parsed["organization_id"] or code.organization_id,
+                consent=consent,
+                strength=target_demands.get_strength(sign_in),
+            )
         ),
         user=code.user,
         claims=claims_request.from_json(code.claims),

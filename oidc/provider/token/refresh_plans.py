@@ -14,7 +14,6 @@ from typing import Final
 
 from django.db import IntegrityError
 
-from database import together
 from database.together import Work
 from oidc.applications import client_secrets
 from oidc.grants import families, known_applications
@@ -30,17 +29,12 @@ from oidc.provider.token.request import AuthenticatedRequest, Granted, TokenRequ
 
 @dataclass(frozen=True, slots=True)
 class RefreshPlan:
-    """The parsed request, without credentials and refresh token, and the application and its secret.
-
-    ``reads_more``: what is granted depends on a consent, a resource or an organization, which are read each
-    time.
-    """
+    """The parsed request, without credentials and refresh token, and the application and its secret."""
 
     form: bytes
     secret_digest: str
     request: TokenRequest
     known: KnownApplication
-    reads_more: bool
     size: int
 
 
@@ -49,8 +43,6 @@ def grant(plan: RefreshPlan, sent: SentRequest) -> Work[Granted | None]:
     token = families.parse_token(sent.refresh_token)
     if token is None:
         return None
-    if plan.reads_more:
-        together.require_thread()
     family = yield from known_applications.find_family(token.family_id, plan.known)
     if family is None:  # an unknown token, or an outdated plan: the next request that succeeds replaces it
         return None
@@ -86,7 +78,6 @@ def add(sent: SentRequest, granted: Granted) -> None:
         secret_digest=digest,
         request=TokenRequest(parsed.grant_type, parsed.grant, kept, authorization=None),
         known=KnownApplication(application, secret),
-        reads_more=application.is_third_party or bool(parsed["resource"] or parsed["organization_id"]),
         size=plan_store.measure(sent.form, digest, kept, *vars(application).values()),
     )
     plan_store.store(plan, sent)

@@ -131,9 +131,10 @@ def _note_userinfo(access_token: str, client_id: str, received: Received) -> Non
         received.userinfo = together.do(userinfo.build(principal))
         received.userinfo_alg = principal.userinfo_alg
         if principal.userinfo_alg:
-            tokens.build_userinfo_token(
+            signed = tokens.build_userinfo_token(
                 dict(received.userinfo), client_id=client_id, algorithm=principal.userinfo_alg
             )
+            together.do(signed)
     except (bearer.InvalidBearer, InsufficientScope) as error:
         received.userinfo_error = str(error)
     except SigningKey.DoesNotExist:

@@ -2,16 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from identity.organizations.models import MemberRole, Membership
-from identity.roles.models import UserRole
+from identity.resources import services as resources
+from identity.resources.models import Resource
+from identity.roles.models import Role, RoleScope, UserRole
+from oidc.applications.models import AllowedRole
+from oidc.grants.models import Consent
 from tests.support import cast, second
 from tests.support.cast import RelyingParty, World
+from tests.support.independent import claims_of
 from tests.support.role_claims import give_roles, join
 from tests.support.simultaneous import (
     Request,
@@ -23,6 +29,7 @@ from tests.support.simultaneous import (
     userinfo_request,
     wait_for_waiting,
 )
+from tests.support.third_parties import Estate, connect
 
 pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has pipelines")
 THREADS = 4
@@ -112,7 +119,6 @@ def test_reads_the_roles_and_organizations_of_userinfo_while_all_threads_wait(he
     assert [each.get("floor") for each in by_django] == [None, 7]
 
     with threads_waiting(client, waiting):
-        assert send(requests * 3) == [200] * 6
         assert [answer_of(each) for each in requests] == by_django
 
         with here.active():
@@ -126,6 +132,96 @@ def test_reads_the_roles_and_organizations_of_userinfo_while_all_threads_wait(he
             Membership.objects.filter(user=user, organization=organization).delete()
         assert answer_of(requests[1]).keys().isdisjoint({"floor", "organization_id", "organization_is_admin"})
         assert len(answer_of(requests[0])["organizations"]) == 1
+
+
+@dataclass
+class Refreshing:
+    """A client, its newest tokens, and what its refreshes ask for."""
+
+    client: RelyingParty
+    tokens: dict[str, Any]
+    form: dict[str, str]
+
+    def build_request(self) -> Request:
+        sent = {"grant_type": "refresh_token", "refresh_token": self.tokens["refresh_token"]}
+        return token_request(self.client, **sent, **self.form)
+
+    def tell(self, answer: dict[str, Any]) -> list[Any]:
+        """Keep the tokens of an answer, and return what is the same in answers that grant the same."""
+        self.tokens = answer
+        return [answer["scope"], *(_without_times(answer[name]) for name in ("access_token", "id_token"))]
+
+
+def _without_times(token: str) -> dict[str, Any]:
+    passing = {"iat", "exp", "jti", "at_hash", "epoch_hash"}
+    return {name: value for name, value in claims_of(token).items() if name not in passing}
+
+
+def refresh_one_by_one(refreshing: Sequence[Refreshing]) -> list[list[Any]]:
+    """Refresh so that no request waits for a connection of the loop, or else a thread may serve it."""
+    return [each.tell(answer_of(each.build_request())) for each in refreshing]
+
+
+def refresh_by_django(each: Refreshing) -> list[Any]:
+    request = each.build_request()
+    return each.tell(answer_of(replace(request, headers=request.headers | {"Cookie": "a=b"})))
+
+
+def refresh_together(refreshing: Sequence[Refreshing]) -> list[list[Any]]:
+    requests = [each.build_request() for each in refreshing]
+    assert send(requests) == [200] * len(requests), [request.content for request in requests]
+    return [each.tell(request.json) for each, request in zip(refreshing, requests, strict=True)]
+
+
+def test_reads_what_a_refresh_depends_on_while_all_threads_wait(here, machine):
+    estate = Estate(here.at(settings.BASE_URL))
+    api = estate.api("Orders", {"read": "Read orders", "write": "Write orders"})
+    organization = estate.organization("Globex", {"edit": "Edit documents"})
+    give_roles(here, estate.user, "Auditor")
+    browser = here.browser()
+    browser.sign_in(estate.user)
+    at_api, in_organization = {"resource": api}, {"organization_id": organization}
+    targets: list[dict[str, str]] = [{}, at_api, in_organization, at_api | in_organization]
+    waiting = here.application()
+    held = [waiting.tokens_for(estate.user, browser) for _ in range(THREADS + 1)]
+    held = refresh_all(waiting, held, 3)
+    refreshing = []
+    for form in targets:
+        third = here.application(is_third_party=True)
+        tokens = connect(browser, third, scope="openid offline_access roles", **form)
+        refreshing.append(Refreshing(third, tokens, form))
+    with here.active():
+        role_id = str(Role.objects.get(name="Auditor").pk)
+        row = Resource.objects.get(indicator=api)
+        resources.change(row, {"access_token_signing_alg": "RS256"}, expected=None)
+    restricted = here.application(allowed_role_ids=[role_id])
+    for form in targets:
+        tokens = restricted.tokens_for(estate.user, browser, scope="openid offline_access roles")
+        refreshing.append(Refreshing(restricted, tokens, form))
+    for _ in range(3):
+        refresh_together(refreshing)
+    by_django = [refresh_by_django(each) for each in refreshing]
+    identity = "openid offline_access roles"
+    further = ("", " read write", " edit", " read write")
+    assert [each[0] for each in by_django] == [identity + scopes for scopes in further] * 2
+
+    with threads_waiting(waiting, held):
+        assert refresh_one_by_one(refreshing) == by_django
+
+        with here.active():
+            RoleScope.objects.filter(scope__name="write").delete()
+            Membership.objects.filter(user=estate.user).update(is_admin=True)
+        changed = refresh_one_by_one(refreshing)
+        assert [each[0] for each in changed] == [each[0].replace(" write", "") for each in by_django]
+        is_admin = [access_claims.get("organization_is_admin") for _, access_claims, _ in changed]
+        assert is_admin == [None, None, True, True] * 2
+
+    with here.active():
+        Consent.objects.filter(user=estate.user).delete()
+        AllowedRole.objects.all().delete()
+    requests = [each.build_request() for each in refreshing]
+    assert send(requests) == [400] * len(requests)
+    assert {request.json["error"] for request in requests} == {"invalid_grant"}
 
 
 def test_leaves_to_threads_what_needs_further_statements(here, machine):
