@@ -14,7 +14,7 @@ from oauthlib.oauth2 import AuthorizationCodeGrant
 
 from audit.events import Event
 from audit.models import Entry
-from database import ids
+from database import ids, together
 from database.together import Work
 from oidc.applications import redirect_uris
 from oidc.grants import codes, families, known_applications, redemption
@@ -124,7 +124,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
         raise WrongVerifier
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
-    context, family, entry = _decide(request, code)
+    context, family, entry = together.do(_decide(request, code))
     if not redemption.redeem(code, IssuedTokens(context.token_id, context.expires_at, family), entry):
         raise _revoke_for_reuse(code)
     # A native application has another port in each redirect URI, so no later request has the same bytes.
@@ -149,7 +149,7 @@ def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
         raise WrongVerifier
     if code.consumed_at is not None:
         return None
-    context, family, entry = _decide(request, code)
+    context, family, entry = yield from _decide(request, code)
     if context.facts.omitted:
         return None
     issued = IssuedTokens(context.token_id, context.expires_at, family)
@@ -159,14 +159,14 @@ def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
 
 def _decide(
     request: AuthenticatedRequest, code: AuthorizationCode
-) -> tuple[GrantContext, RefreshFamily | None, Entry]:
+) -> Work[tuple[GrantContext, RefreshFamily | None, Entry]]:
     """Return what an unused code grants, and the family and the audit entry, unsaved."""
-    grant_access.check(code.user, code.application)
+    yield from grant_access.check(code.user, code.application)
     sign_in = CodeSignIn.of_code(code)
     target_demands.check_application(target_demands.get_strength(sign_in), code.application)
-    consent = grant_consent.get_consent(request.application, code)
-    context = signing_key.reserve(_new_context(request, code, sign_in, consent))
-    released_claims.prepare(context)  # so that no read fails after the code is used up
+    consent = yield from grant_consent.get_consent(request.application, code)
+    context = yield from signing_key.reserve((yield from _new_context(request, code, sign_in, consent)))
+    yield from released_claims.prepare(context)  # so that no read fails after the code is used up
     family = None
     if context.family_id is not None:
         family = families.new_family(
@@ -211,7 +211,7 @@ def _new_context(
     code: AuthorizationCode,
     sign_in: CodeSignIn,
     consent: GrantedConsent | None,
-) -> GrantContext:
+) -> Work[GrantContext]:
     parsed, application = request.parsed, request.application
     granted = tuple(grant_consent.get_identity_scopes(code, consent))
     return GrantContext(
@@ -220,13 +220,15 @@ def _new_context(
         id_token_key_id=request.client.id_token_key_id,
         agreed_to_old_profile=consent is not None and consent.has_old_profile,
         scopes=granted,
-        target=target.resolve_for_user(
-            code.user,
-            code.scope.split(),
-            resource=parsed["resource"] or code.resource,
-            organization_id=parsed["organization_id"] or code.organization_id,
-            consent=consent,
-            strength=target_demands.get_strength(sign_in),
+        target=(
+            yield from target.resolve_for_user(
+                code.user,
+                code.scope.split(),
+                resource=parsed["resource"] or code.resource,
+                organization_id=parsed["organization_id"] or code.organization_id,
+                consent=consent,
+                strength=target_demands.get_strength(sign_in),
+            )
         ),
         user=code.user,
         claims=claims_request.from_json(code.claims),

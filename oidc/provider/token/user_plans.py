@@ -17,7 +17,6 @@ from typing import Final
 
 from django.db import IntegrityError
 
-from database import together
 from database.together import Work
 from oidc.applications import client_secrets
 from oidc.grants.known_applications import KnownApplication
@@ -37,8 +36,7 @@ _GRANTS: Final[Mapping[str, UserGrant]] = {
 class UserPlan:
     """The parsed request, without credentials and what is presented, and the application and its secret.
 
-    ``presented`` has the names of what is presented. ``reads_more``: what is granted depends on a consent, a
-    resource or an organization, which are read each time.
+    ``presented`` has the names of what is presented.
     """
 
     form: bytes
@@ -46,7 +44,6 @@ class UserPlan:
     request: TokenRequest
     presented: frozenset[str]
     known: KnownApplication
-    reads_more: bool
     size: int
 
 
@@ -56,8 +53,6 @@ def grant(plan: UserPlan, sent: SentRequest) -> Work[Granted | None]:
         return None
     grant, known = _GRANTS[plan.request.grant_type], plan.known
     parsed = replace(plan.request, parameters={**plan.request.parameters, **sent.presented})
-    if plan.reads_more:
-        together.require_thread()
     found = yield from grant.find_known(parsed, known)
     if found is None:  # it is unknown, or the plan outdated: the next request that succeeds replaces the plan
         return None
@@ -84,14 +79,12 @@ def add(sent: SentRequest, granted: Granted) -> None:
         return
     names = parsed.grant.PARAMETERS - PRESENTED
     kept = {name: value for name, value in parsed.parameters.items() if name in names}
-    has_target = granted.context.target.audience != granted.context.issuer
     plan = UserPlan(
         form=sent.form,
         secret_digest=digest,
         request=TokenRequest(parsed.grant_type, parsed.grant, kept, authorization=None),
         presented=frozenset(presented),
         known=KnownApplication(application, secret),
-        reads_more=application.is_third_party or has_target,
         size=plan_store.measure(sent.form, digest, kept, *vars(application).values()),
     )
     plan_store.store(plan, sent)
