@@ -52,5 +52,10 @@ def entries_of(world: SurfacesWorld, key: str) -> list[Entry]:
 
 def kept_plans() -> list[Any]:
     """The plans for refreshes in this process. The code of a client that refreshes has a plan, too."""
-    clients = [plans for clients in plan_store._plans.of_tenants.values() for plans in clients.values()]
-    return [plan for plans in clients for plan in plans if plan.request.grant_type == "refresh_token"]
+    kept: list[Any] = [
+        plan
+        for clients in plan_store._plans.of_tenants.values()
+        for plans in clients.values()
+        for plan in plans
+    ]
+    return [plan for plan in kept if plan.request.grant_type == "refresh_token"]
