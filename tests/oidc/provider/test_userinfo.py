@@ -30,6 +30,7 @@ def read(monkeypatch):
         return {"sub": "somebody"}
 
     def sign(body, *, client_id, algorithm):
+        yield from ()
         return f"{body['sub']} {client_id} {algorithm}"
 
     monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.read", read)
