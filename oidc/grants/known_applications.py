@@ -51,7 +51,7 @@ def find_code(code: str, known: KnownApplication) -> Work[FoundCode | None]:
     """
     select = _choose(known, _CODE_WITHOUT_SECRET, _CODE_WITH_FIRST_SECRET, _CODE_WITH_FURTHER_SECRET)
     row = yield from select.find(code_hash=codes.get_hash(code), **_get_values(known))
-    if row is None:
+    if row is None or row.application_id != known.row.pk:
         return None
     row.application = known.row
     return FoundCode.of(row)
@@ -65,7 +65,7 @@ def find_family(family_id: UUID, known: KnownApplication) -> Work[FoundFamily | 
     """
     select = _choose(known, _FAMILY_WITHOUT_SECRET, _FAMILY_WITH_FIRST_SECRET, _FAMILY_WITH_FURTHER_SECRET)
     row = yield from select.find(pk=family_id, **_get_values(known))
-    if row is None:
+    if row is None or row.application_id != known.row.pk:
         return None
     row.application = known.row
     return FoundFamily.of(row)
@@ -82,7 +82,6 @@ def _choose(
 def _get_values(known: KnownApplication) -> dict[str, Any]:
     application, secret = known.row, known.secret
     return {
-        "application_id": application.pk,
         "version": application.version,
         "idle": _get_limit(application.effective_refresh_idle_seconds),
         "absolute": _get_limit(application.effective_refresh_absolute_seconds),
@@ -114,14 +113,17 @@ def _find_families(has_secret: Q) -> QuerySet[RefreshFamily]:
 
 
 def _limit_to_known(rows: QuerySet[M], has_secret: Q) -> QuerySet[M]:
-    """Return the codes or families of the known application, if it has not changed."""
+    """Return the codes or families of applications that are as the known one was.
+
+    The caller compares the id of the application. In the statement, PostgreSQL might use the index of this
+    column, and read all codes or families of the application.
+    """
     with_limits: Any = rows.alias(
         idle=Coalesce("application__effective_refresh_idle_seconds", Value(_UNLIMITED)),
         absolute=Coalesce("application__effective_refresh_absolute_seconds", Value(_UNLIMITED)),
     )
     found: QuerySet[M] = with_limits.filter(
         has_secret,
-        application=uuid("application_id"),
         application__version=number("version"),
         idle=number("idle"),
         absolute=number("absolute"),
