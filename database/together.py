@@ -54,8 +54,8 @@ class Undone(Exception):
 def require_thread() -> None:
     """Raise an error in an event loop, so that a thread does the work instead.
 
-    Work that needs more than its calls, such as other statements, calls this before its first call.
-    Otherwise, its first other statement or request to Redis raises the same error.
+    Call this before waiting for anything but the calls of work, such as Redis. A statement that is no call
+    raises the same error.
 
     Raises:
         SynchronousOnlyOperation: the work is done in an event loop.

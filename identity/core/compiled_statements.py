@@ -40,7 +40,18 @@ class CompiledStatement(Prepared):
         return itemgetter(TENANT.id) if is_tenant else super().source(param)
 
 
-class CompiledRows(CompiledStatement, Generic[M]):
+class _CompiledQuery(CompiledStatement):
+    """A compiled SELECT whose rows are read at once."""
+
+    def execute_alone(self, parameters: Sequence[Any]) -> Outcome:
+        """Execute the statement with what ``bind`` returned, and return its outcome with the rows."""
+        with self.cursor() as cursor:
+            cursor.execute(self.sql, parameters)
+            rows = cursor.fetchall()
+        return Outcome(rows, len(rows))
+
+
+class CompiledRows(_CompiledQuery, Generic[M]):
     """A compiled SELECT that returns model instances."""
 
     def __init__(self, queryset: models.QuerySet[M], database: BaseDatabaseWrapper) -> None:
@@ -61,13 +72,6 @@ class CompiledRows(CompiledStatement, Generic[M]):
     def fetch(self, parameters: Sequence[Any]) -> list[M]:
         """Run the statement with what ``bind`` returned, and return the rows as instances."""
         return self.load(self.execute_alone(parameters).rows)
-
-    def execute_alone(self, parameters: Sequence[Any]) -> Outcome:
-        """Execute the statement with what ``bind`` returned, and return its outcome with the rows."""
-        with self.cursor() as cursor:
-            cursor.execute(self.sql, parameters)
-            rows = cursor.fetchall()
-        return Outcome(rows, len(rows))
 
     def load(self, rows: Sequence[tuple[Any, ...]]) -> list[M]:
         """Return rows of the database as instances."""
@@ -113,7 +117,7 @@ class CompiledTogether(CompiledStatement):
         return found
 
 
-class CompiledValues(CompiledStatement):
+class CompiledValues(_CompiledQuery):
     """A compiled SELECT of values."""
 
     def __init__(self, queryset: models.QuerySet[Any, Any], database: BaseDatabaseWrapper) -> None:
@@ -130,4 +134,8 @@ class CompiledValues(CompiledStatement):
         with self.database.cursor() if limit else self.cursor() as cursor:
             cursor.execute(f"{self.sql} {limit}" if limit else self.sql, self.bind(values))
             rows = cursor.fetchall()
+        return self.load(rows)
+
+    def load(self, rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Return rows of the database with converted values."""
         return converters.convert(rows, self.converters)

@@ -123,6 +123,12 @@ class SelectValues(Statement[CompiledValues]):
         """Return all rows."""
         return self.prepared().fetch(values, 0, None)
 
+    def find_all(self, **values: object) -> Work[list[tuple[Any, ...]]]:
+        """Return all rows, as work that can be done together with that of other requests."""
+        prepared = self.prepared()
+        outcome = yield prepared.call(prepared.bind(values))
+        return prepared.load(outcome.rows)
+
     def slice(self, start: int, stop: int, **values: object) -> list[tuple[Any, ...]]:
         """Return the rows from ``start`` up to, not including, ``stop``."""
         return self.prepared().fetch(values, start, stop)

@@ -8,7 +8,8 @@ from django.db.models import QuerySet
 
 from database import ids
 from database.parameters import Parameter
-from identity.core.tenant_statements import Select, uuid
+from database.together import Work
+from identity.core.tenant_statements import Select, SelectValues, uuid
 from identity.organizations.models import (
     MemberRole,
     Membership,
@@ -28,14 +29,21 @@ _MEMBERSHIP: Final = Select(
         .defer(*_DEFERRED)[:1]
     )
 )
+_ORGANIZATIONS: Final = SelectValues(
+    lambda: (
+        Membership.objects.filter(user=uuid("user_id"))
+        .order_by("created_at", "pk", "role_links__role__name")
+        .values_list("organization_id", "is_admin", "role_links__role__name")
+    )
+)
 
 
-def find_membership(user_id: UUID, organization_id: str) -> Membership | None:
+def find_membership(user_id: UUID, organization_id: str) -> Work[Membership | None]:
     """Return a user's membership, with its organization. ``organization_id`` may be any text."""
     organization = ids.parse(organization_id)
     if organization is None:
         return None
-    return _MEMBERSHIP.first(user_id=user_id, organization_id=organization)
+    return (yield from _MEMBERSHIP.find(user_id=user_id, organization_id=organization))
 
 
 def is_in_strict_organization(user_id: UUID) -> bool:
@@ -78,11 +86,10 @@ def get_names(user_id: UUID, *, limit: int) -> list[str]:
     return list(rows.values_list("organization__name", flat=True)[:limit])
 
 
-def get_organizations(user_id: UUID) -> list[UserOrganization]:
+def get_organizations(user_id: UUID) -> Work[list[UserOrganization]]:
     """Return a user's organizations, oldest membership first."""
-    rows = Membership.objects.filter(user=user_id).order_by("created_at", "pk", "role_links__role__name")
     organizations: dict[UUID, UserOrganization] = {}
-    for pk, is_admin, role in rows.values_list("organization_id", "is_admin", "role_links__role__name"):
+    for pk, is_admin, role in (yield from _ORGANIZATIONS.find_all(user_id=user_id)):
         organization = organizations.setdefault(pk, UserOrganization(pk, is_admin))
         if role is not None:
             organization.roles.append(role)

@@ -12,8 +12,10 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_noop
 
+from database.together import Work
 from identity.core.errors import ServiceError
 from identity.core.refusal_texts import fill
+from identity.core.tenant_statements import SelectValues, uuid
 from identity.organizations.models import Membership, Organization
 from identity.roles.models import Role, UserRole
 from identity.tenants import services as tenants
@@ -41,15 +43,24 @@ class LeavesNobody(ServiceError):
         super().__init__(fill(message, names=names, count=more))
 
 
-def may_use(user: User, application: Application) -> bool:
+def may_use(user: User, application: Application) -> Work[bool]:
     """Return whether a user may use an application. Only a restricted one costs a query."""
     if not application.is_restricted:
         return True
-    roles = AllowedRole.objects.filter(application=application).values("role_id")
-    organizations = AllowedOrganization.objects.filter(application=application).values("organization_id")
-    has_role = Exists(UserRole.objects.filter(user=user, role__in=roles))
-    is_member = Exists(Membership.objects.filter(user=user, organization__in=organizations))
-    return User.objects.filter(Q(has_role) | Q(is_member), pk=user.pk).exists()
+    return bool((yield from _ALLOWED_USER.find_all(user_id=user.pk, application_id=application.pk)))
+
+
+def _build_query() -> QuerySet[Any, Any]:
+    """Return the query that finds the user if an allowed role or organization is the user's."""
+    user_id, application_id = uuid("user_id"), uuid("application_id")
+    roles = AllowedRole.objects.filter(application=application_id).values("role_id")
+    organizations = AllowedOrganization.objects.filter(application=application_id).values("organization_id")
+    has_role = Exists(UserRole.objects.filter(user=user_id, role__in=roles))
+    is_member = Exists(Membership.objects.filter(user=user_id, organization__in=organizations))
+    return User.objects.filter(Q(has_role) | Q(is_member), pk=user_id).values_list("pk")
+
+
+_ALLOWED_USER: Final = SelectValues(_build_query)
 
 
 def check_role_deletion(role: Role) -> None:

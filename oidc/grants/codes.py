@@ -1,32 +1,41 @@
-"""Authorization codes: issued once, redeemed once (RFC 6749 section 4.1)."""
+"""Authorization codes (RFC 6749 section 4.1): issuing, finding and revoking. ``redemption`` redeems them."""
 
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import timedelta
+from typing import Any, Final, Self
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
-from audit import log
-from audit.models import Entry
 from database import rows
 from database.clock import DatabaseNow
 from database.statements import AtomicChange, Insert
-from identity.core.tenant_statements import Select, Update, moment, text, uuid
+from identity.core.tenant_statements import Select, text
 from identity.sessions.models import Session
 from oidc.applications.models import Application
-from oidc.grants import code_sign_ins, families, remembered, requests, revoked_tokens, token_columns
-from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily
+from oidc.grants import code_sign_ins, families, requests, revoked_tokens, token_columns
+from oidc.grants.models import AuthorizationCode, AuthorizationRequest
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
 _insert: Final = Insert(
     AuthorizationCode, including=("acr",), created_at=DatabaseNow(), expires_at=Now() + _LIFETIME
 )
+
+
+def is_live() -> Combinable:
+    """Return the annotation of ``FoundCode.is_live``."""
+    return ExpressionWrapper(
+        Q(expires_at__gt=Now(), session__ended_at=None, user__is_suspended=False)
+        & code_sign_ins.is_current(),
+        output_field=BooleanField(),
+    )
+
+
 _of_client: Final = Select(
     lambda: (
         AuthorizationCode.objects.filter(
@@ -34,26 +43,10 @@ _of_client: Final = Select(
         )
         .select_related("user", "session", "application")
         .defer(*token_columns.NOT_WITH_CODES)
-        .annotate(
-            **token_columns.get_signing_keys(),
-            is_live=ExpressionWrapper(
-                Q(expires_at__gt=Now(), session__ended_at=None, user__is_suspended=False)
-                & code_sign_ins.is_current(),
-                output_field=BooleanField(),
-            ),
-        )[:1]
+        .annotate(**token_columns.get_signing_keys(), is_live=is_live())[:1]
     )
 )
 _finish_request_and_insert: Final = AtomicChange(requests.FINISH, _insert)
-_redeem: Final = Update(
-    lambda: AuthorizationCode.objects.filter(pk=uuid("pk"), consumed_at=None),
-    consumed_at=Now(),
-    family_id=uuid("family_id"),
-    access_token_id=text("access_token_id"),
-    access_token_expires_at=moment("access_token_expires_at"),
-)
-_consume: Final = AtomicChange(_redeem, log.INSERT)
-_consume_for_family: Final = AtomicChange(_redeem, families.INSERT, log.INSERT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +64,14 @@ class FoundCode:
     active_key_id: UUID
     own_key_id: UUID | None
 
+    @classmethod
+    def of(cls, row: Any) -> Self:
+        """Return a code whose row was read with ``is_live`` and the ids of the signing keys."""
+        return cls(row, bool(row.is_live), row.active_key_id, row.own_key_id)
 
-def _hash(code: str) -> str:
+
+def get_hash(code: str) -> str:
+    """Return the hash that is stored for a code."""
     return hashlib.sha256(code.encode()).hexdigest()
 
 
@@ -100,7 +99,7 @@ def issue(  # noqa: PLR0913 - what a code is bound to
     code = secrets.token_urlsafe(32)
     row = rows.new(
         AuthorizationCode,
-        code_hash=_hash(code),
+        code_hash=get_hash(code),
         application=application,
         user=session.user,
         session=session,
@@ -124,41 +123,8 @@ def issue(  # noqa: PLR0913 - what a code is bound to
 
 def find(code: str, *, client_id: str) -> FoundCode | None:
     """Return a code that was issued to the application with this client id, redeemed or not."""
-    row: Any = _of_client.first(code_hash=_hash(code), client_id=client_id)
-    if row is None:
-        return None
-    return FoundCode(row, bool(row.is_live), row.active_key_id, row.own_key_id)
-
-
-def redeem(
-    code: AuthorizationCode,
-    *,
-    family: RefreshFamily | None,
-    access_token_id: str,
-    access_token_expires_at: datetime,
-    entry: Entry,
-) -> bool:
-    """Redeem a code and write the audit entry atomically. Return false if it was already redeemed.
-
-    A family counts as that of a remembered browser only if the browser was not forgotten meanwhile.
-    """
-    facts = {
-        "pk": code.pk,
-        "family_id": family.pk if family else None,
-        "access_token_id": access_token_id,
-        "access_token_expires_at": access_token_expires_at,
-    }
-    if family is None:
-        is_redeemed = _consume(facts, entry)
-    elif family.remembered:
-        with transaction.atomic():
-            family.remembered = remembered.is_remembered(code)
-            is_redeemed = _consume_for_family(facts, family, entry)
-    else:
-        is_redeemed = _consume_for_family(facts, family, entry)
-    if is_redeemed:
-        log.count(entry)
-    return is_redeemed
+    row = _of_client.first(code_hash=get_hash(code), client_id=client_id)
+    return FoundCode.of(row) if row else None
 
 
 def find_last_application(session: Session) -> Application | None:

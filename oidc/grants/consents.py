@@ -11,6 +11,7 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from database import ids
+from database.together import Work
 from identity.core.tenant_statements import SelectValues, uuid
 from identity.users.models import User
 from oidc.applications.models import Application
@@ -118,10 +119,10 @@ def _common(names: tuple[str, ...], shown: list[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in shown)
 
 
-def find(user_id: UUID, application_id: UUID) -> GrantedConsent | None:
+def find(user_id: UUID, application_id: UUID) -> Work[GrantedConsent | None]:
     """Return a user's consent to an application, in one query."""
     consent: GrantedConsent | None = None
-    for row in _CONSENT.all(user_id=user_id, application_id=application_id):
+    for row in (yield from _CONSENT.find_all(user_id=user_id, application_id=application_id)):
         pk, created_at, identity, old_profile, target_id, resource_id, organization_id, scopes = row
         if consent is None:
             consent = GrantedConsent(pk, created_at, frozenset(identity), has_old_profile=old_profile)

@@ -1,10 +1,10 @@
-"""Refresh families of an application that is kept in memory and has not changed since it was read."""
+"""Codes and refresh families of an application that is kept in memory and has not changed."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from django.db.models import Q, QuerySet, Value
+from django.db.models import Model, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from database.together import Work
@@ -12,16 +12,27 @@ from identity.core.tenant_statements import Select, number, text, uuid
 from oidc.applications import client_secrets
 from oidc.applications.client_secrets import StoredSecret
 from oidc.applications.models import Application
-from oidc.grants import token_columns
+from oidc.grants import codes, token_columns
+from oidc.grants.codes import FoundCode
 from oidc.grants.families import FoundFamily
-from oidc.grants.models import RefreshFamily
+from oidc.grants.models import AuthorizationCode, RefreshFamily
+
+M = TypeVar("M", bound=Model)
 
 _UNLIMITED: Final = -1
 # Columns that matter only to ``is_live`` and ``in_grace``, and columns of users that no token has.
-_NOT_READ: Final = (
-    *("updated_at", "rotated_at", "idle_expires_at", "expires_at", "ended_at", "end_reason"),
+_OF_USERS: Final = (
     *token_columns.OF_USERS_NOT_WITH_FAMILIES,
     *(f"user__{column}" for column in ("version", "email_proven", "phone_proven", "self_registered")),
+)
+_NOT_WITH_FAMILIES: Final = (
+    *("updated_at", "rotated_at", "idle_expires_at", "expires_at", "ended_at", "end_reason"),
+    *_OF_USERS,
+)
+_NOT_WITH_CODES: Final = (
+    *("code_hash", "updated_at", "expires_at", "family_id", "access_token_id", "access_token_expires_at"),
+    *token_columns.OF_SESSIONS_NOT_WITH_CODES,
+    *_OF_USERS,
 )
 
 
@@ -33,61 +44,104 @@ class KnownApplication:
     secret: StoredSecret | None
 
 
+def find_code(code: str, known: KnownApplication) -> Work[FoundCode | None]:
+    """Return a code of the application, redeemed or not, with the known application as its application.
+
+    Return None as ``find_family`` does.
+    """
+    select = _choose(known, _CODE_WITHOUT_SECRET, _CODE_WITH_FIRST_SECRET, _CODE_WITH_FURTHER_SECRET)
+    row = yield from select.find(code_hash=codes.get_hash(code), **_get_values(known))
+    if row is None or row.application_id != known.row.pk:
+        return None
+    row.application = known.row
+    return FoundCode.of(row)
+
+
 def find_family(family_id: UUID, known: KnownApplication) -> Work[FoundFamily | None]:
     """Return a family of the application, with the known application as its ``row.application``.
 
     Return None if there is no such family of this application, or if the application, its effective lifetimes
     or the secret have changed, or the secret has expired.
     """
-    application, secret = known.row, known.secret
-    row = yield from _choose(secret).find(
-        pk=family_id,
-        application_id=application.pk,
-        version=application.version,
-        idle=_get_limit(application.effective_refresh_idle_seconds),
-        absolute=_get_limit(application.effective_refresh_absolute_seconds),
-        digest=secret and secret.digest,
-        secret_id=secret and secret.row_id,
-    )
-    if row is None:
+    select = _choose(known, _FAMILY_WITHOUT_SECRET, _FAMILY_WITH_FIRST_SECRET, _FAMILY_WITH_FURTHER_SECRET)
+    row = yield from select.find(pk=family_id, **_get_values(known))
+    if row is None or row.application_id != known.row.pk:
         return None
-    row.application = application
+    row.application = known.row
     return FoundFamily.of(row)
 
 
-def _choose(secret: StoredSecret | None) -> Select[RefreshFamily]:
-    if secret is None:
-        return _WITHOUT_SECRET
-    return _WITH_FIRST_SECRET if secret.row_id is None else _WITH_FURTHER_SECRET
+def _choose(
+    known: KnownApplication, without: Select[M], with_first: Select[M], with_further: Select[M]
+) -> Select[M]:
+    if known.secret is None:
+        return without
+    return with_first if known.secret.row_id is None else with_further
+
+
+def _get_values(known: KnownApplication) -> dict[str, Any]:
+    application, secret = known.row, known.secret
+    return {
+        "version": application.version,
+        "idle": _get_limit(application.effective_refresh_idle_seconds),
+        "absolute": _get_limit(application.effective_refresh_absolute_seconds),
+        "digest": secret and secret.digest,
+        "secret_id": secret and secret.row_id,
+    }
 
 
 def _get_limit(seconds: int | None) -> int:
     return _UNLIMITED if seconds is None else seconds
 
 
-def _build_query(has_secret: Q) -> QuerySet[RefreshFamily]:
+def _find_codes(has_secret: Q) -> QuerySet[AuthorizationCode]:
+    found = _limit_to_known(AuthorizationCode.objects.filter(code_hash=text("code_hash")), has_secret)
     return (
-        RefreshFamily.objects.filter(
-            has_secret,
-            pk=uuid("pk"),
-            application=uuid("application_id"),
-            application__version=number("version"),
-        )
-        .alias(
-            idle=Coalesce("application__effective_refresh_idle_seconds", Value(_UNLIMITED)),
-            absolute=Coalesce("application__effective_refresh_absolute_seconds", Value(_UNLIMITED)),
-        )
-        .filter(idle=number("idle"), absolute=number("absolute"))
-        .select_related("user")
-        .defer(*_NOT_READ)
+        found.select_related("user", "session")
+        .defer(*_NOT_WITH_CODES)
+        .annotate(**token_columns.get_signing_keys(), is_live=codes.is_live())[:1]
+    )
+
+
+def _find_families(has_secret: Q) -> QuerySet[RefreshFamily]:
+    found = _limit_to_known(RefreshFamily.objects.filter(pk=uuid("pk")), has_secret)
+    return (
+        found.select_related("user")
+        .defer(*_NOT_WITH_FAMILIES)
         .annotate(**token_columns.get_signing_keys(), **token_columns.get_state())[:1]
     )
+
+
+def _limit_to_known(rows: QuerySet[M], has_secret: Q) -> QuerySet[M]:
+    """Return the codes or families of applications that are as the known one was.
+
+    The caller compares the id of the application. In the statement, PostgreSQL might use the index of this
+    column, and read all codes or families of the application.
+    """
+    with_limits: Any = rows.alias(
+        idle=Coalesce("application__effective_refresh_idle_seconds", Value(_UNLIMITED)),
+        absolute=Coalesce("application__effective_refresh_absolute_seconds", Value(_UNLIMITED)),
+    )
+    found: QuerySet[M] = with_limits.filter(
+        has_secret,
+        application__version=number("version"),
+        idle=number("idle"),
+        absolute=number("absolute"),
+    )
+    return found
+
+
+def _has_first_secret() -> Q:
+    return Q(application__secret_digest=text("digest"))
 
 
 def _has_further_secret() -> Q:
     return Q(client_secrets.is_stored(uuid("secret_id"), text("digest"), application="application"))
 
 
-_WITHOUT_SECRET: Final = Select(lambda: _build_query(Q()))
-_WITH_FIRST_SECRET: Final = Select(lambda: _build_query(Q(application__secret_digest=text("digest"))))
-_WITH_FURTHER_SECRET: Final = Select(lambda: _build_query(_has_further_secret()))
+_CODE_WITHOUT_SECRET: Final = Select(lambda: _find_codes(Q()))
+_CODE_WITH_FIRST_SECRET: Final = Select(lambda: _find_codes(_has_first_secret()))
+_CODE_WITH_FURTHER_SECRET: Final = Select(lambda: _find_codes(_has_further_secret()))
+_FAMILY_WITHOUT_SECRET: Final = Select(lambda: _find_families(Q()))
+_FAMILY_WITH_FIRST_SECRET: Final = Select(lambda: _find_families(_has_first_secret()))
+_FAMILY_WITH_FURTHER_SECRET: Final = Select(lambda: _find_families(_has_further_secret()))

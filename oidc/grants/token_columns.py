@@ -30,6 +30,7 @@ _GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
 _OF_APPLICATIONS: Final = (*PAGE_COLUMNS, "default_acr_values", "default_max_age")
 
 OF_USERS_NOT_WITH_FAMILIES: Final = tuple(f"user__{column}" for column in _OF_USERS)
+OF_SESSIONS_NOT_WITH_CODES: Final = tuple(f"session__{column}" for column in _OF_SESSIONS)
 NOT_WITH_FAMILIES: Final = (
     *(f"application__{column}" for column in _OF_APPLICATIONS),
     *OF_USERS_NOT_WITH_FAMILIES,
@@ -37,7 +38,7 @@ NOT_WITH_FAMILIES: Final = (
 NOT_WITH_CODES: Final = (
     *("code_hash", "updated_at"),
     *NOT_WITH_FAMILIES,
-    *(f"session__{column}" for column in _OF_SESSIONS),
+    *OF_SESSIONS_NOT_WITH_CODES,
 )
 
 

@@ -3,6 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
+from database.together import Work
 from identity.core.algorithms import Algorithm
 from identity.core.tenant_statements import SelectValues, text
 from oidc.keys.models import SigningKey
@@ -15,9 +16,9 @@ _ALGORITHMS: Final = SelectValues(
 )
 
 
-def find_id(algorithm: str) -> UUID | None:
+def find_id(algorithm: str) -> Work[UUID | None]:
     """Return the id of the active key of an algorithm, or None if there is none."""
-    rows: list[Any] = _OF_ALGORITHM.all(algorithm=algorithm)
+    rows: list[Any] = yield from _OF_ALGORITHM.find_all(algorithm=algorithm)
     return rows[0][0] if rows else None
 
 

@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import F, QuerySet, TextField, UUIDField, Value
 from django.db.models.functions import Cast, Coalesce
 
+from database.together import Work
+from identity.core.tenant_statements import SelectValues, uuid
 from identity.organizations.models import Membership
 from identity.roles.models import UserRole
 from oidc.settings.models import OidcSettings
@@ -64,10 +66,12 @@ class Affiliations:
         return [f"{each.id}:{role}" for each in self.organizations.values() for role in sorted(each.roles)]
 
 
-def read(user_id: UUID, organization_id: UUID | None) -> Affiliations:
+def read(user_id: UUID, organization_id: UUID | None) -> Work[Affiliations]:
     """Return the affiliations of a user, in one query. ``organization_id`` is that of the token."""
     found = Affiliations(is_for_organization=organization_id is not None)
-    for kind, pk, name, role, metadata in _build_query(user_id, organization_id):
+    query = _OF_USER if organization_id is None else _OF_MEMBER
+    rows = yield from query.find_all(user_id=user_id, organization_id=organization_id)
+    for kind, pk, name, role, metadata in rows:
         if kind == _SYSTEM:
             found.system_roles.append(role)
         elif kind == _SETTING:
@@ -82,8 +86,8 @@ def read(user_id: UUID, organization_id: UUID | None) -> Affiliations:
     return found
 
 
-def _build_query(user_id: UUID, organization_id: UUID | None) -> QuerySet[Any, Any]:
-    memberships = Membership.objects.filter(user=user_id)
+def _build_query(*, is_for_organization: bool) -> QuerySet[Any, Any]:
+    memberships = Membership.objects.filter(user=uuid("user_id"))
     of_member = _build_rows(
         memberships,
         _MEMBER,
@@ -93,10 +97,10 @@ def _build_query(user_id: UUID, organization_id: UUID | None) -> QuerySet[Any, A
     )
     parts = [
         _build_rows(OidcSettings.objects.all(), _SETTING, name=F("groups_claim")),
-        _build_rows(UserRole.objects.filter(user=user_id), _SYSTEM, role=F("role__name")),
+        _build_rows(UserRole.objects.filter(user=uuid("user_id")), _SYSTEM, role=F("role__name")),
     ]
-    if organization_id is not None:
-        current = memberships.filter(organization=organization_id)
+    if is_for_organization:
+        current = memberships.filter(organization=uuid("organization_id"))
         metadata = Cast("organization__metadata", TextField())
         parts.append(
             _build_rows(current, _TOKEN, F("organization_id"), F("organization__name"), metadata=metadata)
@@ -125,3 +129,7 @@ def _build_rows(  # noqa: PLR0913, PLR0917 - one parameter a column
         .values_list("row_kind", "row_pk", "row_name", "row_role", "row_metadata")
     )
     return built
+
+
+_OF_USER: Final = SelectValues(lambda: _build_query(is_for_organization=False))
+_OF_MEMBER: Final = SelectValues(lambda: _build_query(is_for_organization=True))

@@ -1,10 +1,10 @@
 """What the sources of claims are read from: the user and the organization of a token."""
 
 from collections.abc import Collection
-from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from database.together import Work
 from identity.users.models import User
 from oidc.provider import affiliations, long_lists
 from oidc.provider.affiliations import Affiliations, MemberOrganization
@@ -23,23 +23,24 @@ class ClaimFacts:
         self.organization_id = organization_id
         self.omitted: list[str] = []
         self.released: dict[str, dict[str, Any]] = {}
+        self._affiliations: Affiliations | None = None
 
-    @cached_property
-    def affiliations(self) -> Affiliations:
-        """The roles and organizations of the user, read in one query."""
-        if self.user is None:
-            return Affiliations(is_for_organization=self.organization_id is not None)
-        return affiliations.read(self.user.pk, self.organization_id)
+    def get_affiliations(self) -> Work[Affiliations]:
+        """Return the roles and organizations of the user, which are read once, in one query."""
+        if self._affiliations is None:
+            if self.user is None:
+                raise ValueError("an application has no affiliations")
+            self._affiliations = yield from affiliations.read(self.user.pk, self.organization_id)
+        return self._affiliations
 
-    @property
-    def organization(self) -> MemberOrganization | None:
-        """The organization of the token, unless the user has left it."""
-        return None if self.organization_id is None else self.affiliations.current
+    def get_organization(self) -> Work[MemberOrganization | None]:
+        """Return the organization of the token, or None if it has none or the user has left it."""
+        return None if self.organization_id is None else (yield from self.get_affiliations()).current
 
-    def get_role_claims(self, names: Collection[str]) -> dict[str, Any]:
+    def get_role_claims(self, names: Collection[str]) -> Work[dict[str, Any]]:
         """Return the claims ``roles`` and ``groups`` if they are among the names (see ``long_lists``)."""
-        if self.user is None:
+        named = [name for name in (ROLES, GROUPS) if name in names]
+        if self.user is None or not named:
             return {}
-        return long_lists.build_claims(
-            {name: getattr(self.affiliations, name) for name in (ROLES, GROUPS) if name in names}
-        )
+        found = yield from self.get_affiliations()
+        return long_lists.build_claims({name: getattr(found, name) for name in named})

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext, gettext_noop
 
-from database import ids
+from database import ids, together
 from identity.core import tenancy
 from identity.core.errors import Invalid
 from identity.core.records import UnknownIds
@@ -84,13 +84,15 @@ def _build_context(
     if resource:
         check_resource(resource)
     try:
-        found = target.resolve_for_user(
-            user,
-            scope.split(),
-            resource=resource,
-            organization_id=organization_id,
-            consent=None,
-            strength=None,
+        found = together.do(
+            target.resolve_for_user(
+                user,
+                scope.split(),
+                resource=resource,
+                organization_id=organization_id,
+                consent=None,
+                strength=None,
+            )
         )
     except InvalidRequest:
         rule = gettext_noop("is unknown, or the user is not a member")
@@ -125,11 +127,13 @@ def _explain_id_token(context: GrantContext) -> Explained:
 
 def _explain_userinfo(context: GrantContext) -> Explained:
     names = claims.get_names(context.all_scopes)
-    values = released_claims.get_for_userinfo(
-        context.facts,
-        names,
-        custom=context.application.custom_claims,
-        consented_scopes=context.all_scopes if context.application.is_third_party else None,
+    values = together.do(
+        released_claims.get_for_userinfo(
+            context.facts,
+            names,
+            custom=context.application.custom_claims,
+            consented_scopes=context.all_scopes if context.application.is_third_party else None,
+        )
     )
     return _explain(
         values, names, _get_sources(context.application.custom_claims, USERINFO, _of_application())

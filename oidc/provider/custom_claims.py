@@ -8,6 +8,7 @@ import orjson
 
 from audit import log
 from audit.events import Event
+from database.together import Work
 from identity.limits import services as limits
 from identity.limits.rules import Limit
 from identity.resources.custom_claims import MOST_BYTES, Declaration, split_path
@@ -38,7 +39,7 @@ _SCOPES: Final = {
 
 def build(
     declared: Iterable[Declaration], place: str, facts: ClaimFacts, scopes: Collection[str] | None
-) -> dict[str, Any]:
+) -> Work[dict[str, Any]]:
     """Return the custom claims of a place. Add the names of those that are too large to ``facts.omitted``.
 
     ``scopes`` are those that the user granted a third-party application, or None for a first-party one.
@@ -49,7 +50,7 @@ def build(
         name, source = declaration["name"], declaration["source"]
         if place not in declaration["into"] or not _is_released(source, scopes):
             continue
-        value = get_value(source, facts)
+        value = yield from get_value(source, facts)
         if value in (None, ""):
             continue
         size = len(orjson.dumps(value))
@@ -73,7 +74,7 @@ def _is_released(source: Any, scopes: Collection[str] | None) -> bool:
     return _SCOPES.get(source, PROFILE) in scopes
 
 
-def get_value(source: Any, facts: ClaimFacts) -> Any:
+def get_value(source: Any, facts: ClaimFacts) -> Work[Any]:
     """Return the value of a source, or None if it has none. An application's own token has only constants."""
     if isinstance(source, dict):
         return source["value"]
@@ -81,13 +82,18 @@ def get_value(source: Any, facts: ClaimFacts) -> Any:
         return None
     if (path := split_path(source)) is not None:
         root, names = path
-        return _get_member(_get_root(root, facts), names)
+        return _get_member((yield from _get_root(root, facts)), names)
     if source == "organization_roles":
-        return facts.affiliations.organization_roles
+        return (yield from facts.get_affiliations()).organization_roles
     subject, _, name = source.partition(".")
     if subject == "organization":
-        return facts.organization and str(getattr(facts.organization, name))
-    return _get_user_field(facts.user, name) if name else facts.get_role_claims({source}).get(source)
+        organization = yield from facts.get_organization()
+        return organization and str(getattr(organization, name))
+    return (
+        _get_user_field(facts.user, name)
+        if name
+        else (yield from facts.get_role_claims({source})).get(source)
+    )
 
 
 def _get_user_field(user: User, name: str) -> Any:
@@ -100,9 +106,10 @@ def _get_user_field(user: User, name: str) -> Any:
     return str(user.pk) if name == "id" else getattr(user, name)
 
 
-def _get_root(root: str, facts: ClaimFacts) -> Any:
+def _get_root(root: str, facts: ClaimFacts) -> Work[Any]:
     if root == "organization.metadata":
-        return facts.organization and facts.organization.metadata
+        organization = yield from facts.get_organization()
+        return organization and organization.metadata
     return getattr(facts.user, root.removeprefix("user."))
 
 

@@ -1,5 +1,6 @@
 """The consent on which a third-party application's code or refresh family depends."""
 
+from database.together import Work
 from oidc.applications.models import Application
 from oidc.grants import consents
 from oidc.grants.consents import GrantedConsent
@@ -8,7 +9,9 @@ from oidc.provider import claims_request, scopes
 from oidc.provider.errors import InvalidGrant
 
 
-def get_consent(application: Application, grant: AuthorizationCode | RefreshFamily) -> GrantedConsent | None:
+def get_consent(
+    application: Application, grant: AuthorizationCode | RefreshFamily
+) -> Work[GrantedConsent | None]:
     """Return the consent that a grant depends on, or None for a first-party application.
 
     Raises:
@@ -17,7 +20,7 @@ def get_consent(application: Application, grant: AuthorizationCode | RefreshFami
     """
     if not application.is_third_party:
         return None
-    consent = consents.find(grant.user_id, application.pk)
+    consent = yield from consents.find(grant.user_id, application.pk)
     if consent is None or not _belongs_to(consent, grant) or not _covers_identity(consent, grant):
         raise InvalidGrant("The user has not consented to these scopes, or has revoked the consent.")
     return consent

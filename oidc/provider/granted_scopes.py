@@ -3,6 +3,7 @@
 from typing import Final
 from uuid import UUID
 
+from database.together import Work
 from identity.core.tenant_statements import Select, SelectValues, text, uuid
 from identity.organizations import memberships
 from identity.resources.models import Resource
@@ -26,30 +27,30 @@ _OF_APPLICATION: Final = SelectValues(
 )
 
 
-def find_resource(indicator: str) -> Resource | None:
+def find_resource(indicator: str) -> Work[Resource | None]:
     """Return the resource with this indicator, or None."""
-    return _RESOURCE.first(indicator=indicator)
+    return _RESOURCE.find(indicator=indicator)
 
 
-def of_user(user_id: UUID, resource_id: UUID) -> set[str]:
+def of_user(user_id: UUID, resource_id: UUID) -> Work[set[str]]:
     """Return the scopes of a resource that a user's system roles grant."""
-    return _names(_OF_USER.all(user_id=user_id, resource_id=resource_id))
+    return _find_names(_OF_USER, user_id=user_id, resource_id=resource_id)
 
 
-def of_member(membership_id: UUID, resource_id: UUID) -> set[str]:
+def of_member(membership_id: UUID, resource_id: UUID) -> Work[set[str]]:
     """Return the scopes of a resource that a member's roles in the organization grant."""
-    return _names(_OF_MEMBER.all(membership_id=membership_id, resource_id=resource_id))
+    return _find_names(_OF_MEMBER, membership_id=membership_id, resource_id=resource_id)
 
 
-def permissions_of_member(membership_id: UUID) -> set[str]:
+def permissions_of_member(membership_id: UUID) -> Work[set[str]]:
     """Return the permissions in the organization that a member's roles grant."""
-    return _names(_PERMISSIONS_OF_MEMBER.all(membership_id=membership_id))
+    return _find_names(_PERMISSIONS_OF_MEMBER, membership_id=membership_id)
 
 
-def of_application(application_id: UUID, resource_id: UUID) -> set[str]:
+def of_application(application_id: UUID, resource_id: UUID) -> Work[set[str]]:
     """Return the scopes of a resource that an application's system roles grant."""
-    return _names(_OF_APPLICATION.all(application_id=application_id, resource_id=resource_id))
+    return _find_names(_OF_APPLICATION, application_id=application_id, resource_id=resource_id)
 
 
-def _names(rows: list[tuple[str]]) -> set[str]:
-    return {name for (name,) in rows}
+def _find_names(query: SelectValues, **values: UUID) -> Work[set[str]]:
+    return {name for (name,) in (yield from query.find_all(**values))}

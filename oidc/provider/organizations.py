@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any, Final
 from uuid import UUID
 
+from database.together import Work
 from identity.organizations import memberships
 from identity.organizations.memberships import UserOrganization
 from oidc.provider import long_lists
@@ -13,7 +14,7 @@ _NAMES: Final = {"organizations", "organization_roles"}
 
 def get_userinfo_claims(
     user_id: UUID, names: Collection[str], *, token_organization: object
-) -> dict[str, Any]:
+) -> Work[dict[str, Any]]:
     """Return the organization claims among ``names``, and those about the organization of the token.
 
     ``organization_is_admin`` says whether the user is an administrator; the names of roles do not. An
@@ -21,7 +22,7 @@ def get_userinfo_claims(
     """
     if token_organization is None and _NAMES.isdisjoint(names):
         return {}
-    joined = memberships.get_organizations(user_id)
+    joined = yield from memberships.get_organizations(user_id)
     claims: dict[str, Any] = {**_build_claims(joined, names)}
     for organization in joined:
         if str(organization.organization_id) == token_organization:
@@ -30,11 +31,12 @@ def get_userinfo_claims(
     return claims
 
 
-def get_claims(user_id: UUID, names: Collection[str]) -> dict[str, Any]:
+def get_claims(user_id: UUID, names: Collection[str]) -> Work[dict[str, Any]]:
     """Return the organization claims among ``names``, for a token (see ``long_lists``)."""
     if _NAMES.isdisjoint(names):
         return {}
-    return long_lists.build_claims(_build_claims(memberships.get_organizations(user_id), names))
+    joined = yield from memberships.get_organizations(user_id)
+    return long_lists.build_claims(_build_claims(joined, names))
 
 
 def _build_claims(joined: list[UserOrganization], names: Collection[str]) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from database.together import Work
 from identity.core import tenancy
 from identity.organizations import memberships
 from identity.organizations.models import Membership
@@ -69,7 +70,7 @@ def resolve_for_user(  # noqa: PLR0913 - what a target depends on
     organization_id: str,
     consent: GrantedConsent | None,
     strength: Strength | None,
-) -> Target:
+) -> Work[Target]:
     """Return the target of a user's token. ``consent`` limits a third-party application.
 
     ``strength`` is that of the sign-in, or None for a preview.
@@ -80,11 +81,11 @@ def resolve_for_user(  # noqa: PLR0913 - what a target depends on
         TooManyScopes: see ``select_scopes``.
 
     """
-    api = get_resource(resource) if resource else None
-    membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
+    api = (yield from get_resource(resource)) if resource else None
+    membership = yield from _find_membership(user, organization_id)
     if organization_id and membership is None:
         raise InvalidRequest(UNKNOWN.format("organization_id"))
-    available = _get_available_names(user, api, membership)
+    available = yield from _get_available_names(user, api, membership)
     if consent is not None:
         available &= _get_consented_scopes(consent, api, membership)
     if strength is not None:
@@ -101,6 +102,10 @@ def resolve_for_user(  # noqa: PLR0913 - what a target depends on
         consent_id=_get_consent_id(consent, membership),
         **get_settings(api),
     )
+
+
+def _find_membership(user: User, organization_id: str) -> Work[Membership | None]:
+    return (yield from memberships.find_membership(user.pk, organization_id)) if organization_id else None
 
 
 def _get_consented_scopes(
@@ -136,28 +141,28 @@ def _get_consent_id(consent: GrantedConsent | None, membership: Membership | Non
 
 def build_consent_request(
     user: User, identity: tuple[str, ...], requested: list[str], *, resource: str, organization_id: str
-) -> ConsentRequest:
+) -> Work[ConsentRequest]:
     """Return what a user is asked to agree to: identity scopes, and the scopes of the target."""
-    api = granted_scopes.find_resource(resource) if resource else None
-    membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
+    api = (yield from granted_scopes.find_resource(resource)) if resource else None
+    membership = yield from _find_membership(user, organization_id)
     # Not refused if they are too many for a token: an application that the user has not agreed to must not
     # learn what the user's roles grant.
-    names = _select(_get_available_names(user, api, membership), requested)
+    names = _select((yield from _get_available_names(user, api, membership)), requested)
     organization = membership.organization_id if membership else None
     if api is None:
         return ConsentRequest(identity, organization_id=organization, organization_scopes=names)
     return ConsentRequest(identity, resource_id=api.pk, resource_scopes=names, organization_id=organization)
 
 
-def _get_available_names(user: User, api: Resource | None, membership: Membership | None) -> set[str]:
+def _get_available_names(user: User, api: Resource | None, membership: Membership | None) -> Work[set[str]]:
     """Return the names of the scopes that system roles and the roles in the organization grant together."""
     available: set[str] = set()
     if api is not None:
-        available |= granted_scopes.of_user(user.pk, api.pk)
+        available |= yield from granted_scopes.of_user(user.pk, api.pk)
     if membership is not None and api is not None:
-        available |= granted_scopes.of_member(membership.pk, api.pk)
+        available |= yield from granted_scopes.of_member(membership.pk, api.pk)
     elif membership is not None:
-        available |= granted_scopes.permissions_of_member(membership.pk)
+        available |= yield from granted_scopes.permissions_of_member(membership.pk)
     return available
 
 
@@ -172,14 +177,14 @@ def get_settings(api: Resource | None) -> dict[str, Any]:
     }
 
 
-def get_resource(indicator: str) -> Resource:
+def get_resource(indicator: str) -> Work[Resource]:
     """Return the resource with this indicator.
 
     Raises:
         InvalidRequest: it is unknown.
 
     """
-    resource = granted_scopes.find_resource(indicator)
+    resource = yield from granted_scopes.find_resource(indicator)
     if resource is None:
         raise InvalidRequest(UNKNOWN.format("resource"))
     return resource

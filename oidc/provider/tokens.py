@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from database.together import Work
 from identity.core import tenancy
 from identity.encryption import keyring
 from identity.users.models import User
@@ -128,14 +129,14 @@ def build_id_token(context: GrantContext, access_token: str) -> str:
     return signing.sign(body, typ=ID_TOKEN_TYPE, key_id=context.id_token_key_id)
 
 
-def build_userinfo_token(body: dict[str, Any], *, client_id: str, algorithm: str) -> str:
+def build_userinfo_token(body: dict[str, Any], *, client_id: str, algorithm: str) -> Work[str]:
     """Return signed userinfo (OpenID Connect Core 5.3.2). Its type differs from that of an ID token.
 
     Raises:
         SigningKey.DoesNotExist: the tenant has no active key of this algorithm.
 
     """
-    key_id = active_keys.find_id(algorithm)
+    key_id = yield from active_keys.find_id(algorithm)
     if key_id is None:
         raise SigningKey.DoesNotExist
     body = body | {"iss": tenancy.active().issuer, "aud": client_id}

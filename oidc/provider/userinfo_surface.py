@@ -10,7 +10,6 @@ import orjson
 
 from audit import context
 from audit.client_address import get_address
-from database import together
 from database.together import Work
 from identity.http.answers import Answer
 from oidc.keys.models import SigningKey
@@ -67,14 +66,12 @@ def build_answer(token: str) -> Work[Answer]:
 
 def _build_answer(token: str) -> Work[Answer]:
     parsed = bearer.read(token)
-    if userinfo.needs_affiliations(parsed.claims):
-        together.require_thread()
     principal = yield from bearer.find_principal_of(parsed)
-    claims = userinfo.build(principal)
+    claims = yield from userinfo.build(principal)
     if not principal.userinfo_alg:
         return Answer(orjson.dumps(claims), _JSON)
     # The application has asked for a JWT (OpenID Connect Core 5.3.2).
-    signed = tokens.build_userinfo_token(
+    signed = yield from tokens.build_userinfo_token(
         claims, client_id=principal.claims["client_id"], algorithm=principal.userinfo_alg
     )
     return Answer(signed.encode(), _JWT)

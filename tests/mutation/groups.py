@@ -5,7 +5,11 @@ from typing import Final
 # The files of each group, and the tests that run first.
 GROUPS: Final = {
     "codes": (
-        ("oidc/provider/token/authorization_code.py", "oidc/grants/codes.py"),
+        (
+            "oidc/provider/token/authorization_code.py",
+            "oidc/grants/codes.py",
+            "oidc/grants/redemption.py",
+        ),
         (
             "tests/oidc/grants",
             "tests/oidc/authorization_code",
@@ -82,8 +86,8 @@ GROUPS: Final = {
             "oidc/provider/token/plan_conditions.py",
             "oidc/provider/token/plan_store.py",
             "oidc/provider/token/plans.py",
-            "oidc/provider/token/refresh_plans.py",
             "oidc/provider/token/repeated.py",
+            "oidc/provider/token/user_plans.py",
         ),
         (
             "tests/oidc/test_client_authentication.py",
@@ -91,6 +95,7 @@ GROUPS: Final = {
             "tests/oidc/test_client_credentials.py",
             "tests/oidc/plans",
             "tests/oidc/test_races.py",
+            "tests/properties/test_code_plans.py",
             "tests/properties/test_issuing_plans.py",
             "tests/properties/test_refresh_plans.py",
         ),

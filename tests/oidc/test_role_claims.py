@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from database import together
 from identity.organizations.models import Membership, Organization
 from identity.resources.models import Resource
 from identity.roles.models import Role, UserRole
@@ -210,7 +211,7 @@ def test_decision_P13_another_tenants_roles_stay_there(acme, rival, ada):
 
 def test_decision_P13_all_facts_are_read_in_one_statement(acme, ada, globex):
     with acme.active(), CaptureQueriesContext(connection ) as queries:  # fmt: skip
-        found = affiliations.read(ada.pk, Organization.objects.model(pk=globex).pk)
+        found = together.do(affiliations.read(ada.pk, Organization.objects.model(pk=globex).pk))
 
     assert len(queries) == 1
     assert sorted(found.system_roles) == ["Author", "Editor"]

@@ -1,14 +1,12 @@
 """Issuing plans against all steps: no change and no moment between two requests is missed by any worker."""
 
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import httpx
-import pytest
 from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -23,7 +21,7 @@ from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationSecret
 from oidc.keys import previous_keys
 from oidc.keys import services as keys
-from tests.support import codes, second, server
+from tests.support import codes
 from tests.support.cast import World
 from tests.support.in_process import InProcessWorld
 from tests.support.independent import claims_of, header_of
@@ -199,17 +197,6 @@ def described(answer: httpx.Response) -> tuple[int, Any]:
     claims["lifetime"] = claims["exp"] - claims["iat"]
     same = {name: value for name, value in claims.items() if name not in _FRESH}
     return answer.status_code, (body, header_of(token), same)
-
-
-@pytest.fixture
-def workers(acme: World) -> Iterator[list[World]]:
-    """Two servers of the same installation, which know nothing of each other."""
-    ports = [str(second.free_port()) for _ in range(2)]
-    with (
-        server.process(PORT=ports[0], WEB_CONCURRENCY="1"),
-        server.process(PORT=ports[1], WEB_CONCURRENCY="1"),
-    ):
-        yield [acme.at(f"http://127.0.0.1:{port}") for port in ports]
 
 
 def test_no_change_is_missed_by_another_worker(here, workers):

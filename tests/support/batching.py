@@ -13,6 +13,7 @@ from tests.support import second
 from tests.support.cast import RelyingParty, World
 from tests.support.simultaneous import (
     Request,
+    code_request,
     entries_locked,
     refresh_request,
     send,
@@ -68,6 +69,26 @@ def refresh_all(client: RelyingParty, tokens: list[dict[str, Any]], times: int =
         assert send(requests) == [200] * len(tokens), [request.content for request in requests]
         tokens = [request.json for request in requests]
     return tokens
+
+
+def new_codes(world: World, number: int, **asked: str) -> tuple[RelyingParty, list[str]]:
+    """Return a client with codes of so many users, after enough requests to prepare all statements."""
+    client, browser, first = world.application(), world.browser(), world.user()
+    for _ in range(5):
+        codes = [browser.code_for(client, first, **asked) for _ in range(4)]
+        assert send([code_request(client, code) for code in codes]) == [200] * 4
+    return client, [world.browser().code_for(client, world.user(), **asked) for _ in range(number)]
+
+
+def origin(number: int) -> dict[str, str]:
+    """Return headers that differ for each number: a browser's, and the address of a client."""
+    return {"User-Agent": f"client/{number} \xe9", "X-Forwarded-For": f"203.0.113.{number}"}
+
+
+def origins_of(request: Request) -> list[tuple[Any, ...]]:
+    """Return the tenant, the browser and the address of each audit entry of a request."""
+    """Return the tenant, the user agent and the address of each entry of a request."""
+    return [(entry.tenant_id, entry.user_agent, entry.ip) for entry in request.entries]
 
 
 def send_together(client: RelyingParty) -> list[Request]:

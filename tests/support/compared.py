@@ -1,10 +1,10 @@
-"""Django's handler and a surface, side by side: client credentials, refreshes and userinfo go both ways.
+"""Django's handler and a surface, side by side: token requests and userinfo go both ways.
 
 Before a request is answered, all steps answer it in a transaction that is rolled back, and then the surface
 in another one. If there is no issuing plan yet, the one that these steps made answers. Status, headers, body,
-the claims of the tokens, the audit entries and the row of the refresh family must be the same, and the same
-as after the answer that the client gets. The server of the run does this, so that all tests of the token
-endpoint and of userinfo are tests of their surfaces, too.
+the claims of the tokens, the audit entries and the rows of the code and of the refresh family must be the
+same, and the same as after the answer that the client gets. The server of the run does this, so that all
+tests of the token endpoint and of userinfo are tests of their surfaces, too.
 """
 
 import base64
@@ -25,7 +25,8 @@ from audit.models import Entry
 from config import wsgi
 from config.server import content_types
 from identity.core import tenancy
-from oidc.grants.models import RefreshFamily
+from oidc.grants import codes
+from oidc.grants.models import AuthorizationCode, RefreshFamily, RevokedToken
 from oidc.keys import usage
 from oidc.provider.token import plan_store
 from oidc.provider.token.plan_store import Plan
@@ -33,10 +34,12 @@ from oidc.provider.token.repeated import SentRequest
 from tests.support.comparison import FILE
 
 _MOST_BYTES: Final = 100_000
-_GRANTS: Final = (b"client_credentials", b"refresh_token")
+_GRANTS: Final = (b"client_credentials", b"refresh_token", b"authorization_code")
 _FAMILY: Final = re.compile(rb"refresh_token=([0-9a-f-]{36})\.")
+_CODE: Final = re.compile(rb"(?:\A|&)code=([A-Za-z0-9_-]+)(?:&|\Z)")
 # Of tokens and entries: what differs in each answer, or follows from what does.
 _FRESH: Final = ("iat", "exp", "jti", "at_hash", "epoch_hash")
+_FRESH_OF_CODES: Final = (*_FRESH, "family_id")
 _FRESH_FACTS: Final = ("access_token_exp", "id_token_exp")
 # ``config.wsgi`` has prepared the apps that it needs.
 _surfaces: Final[Any] = import_module("config.server.surfaces")
@@ -47,7 +50,7 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 
 def is_compared(environ: Environ) -> bool:
-    """Say whether a request is for client credentials, a refresh or userinfo. Its body can be read again."""
+    """Say whether a request is for tokens or userinfo. Its body can be read again."""
     path, length = environ["PATH_INFO"], environ.get("CONTENT_LENGTH") or "0"
     is_userinfo = path.endswith("/oidc/userinfo")
     if FILE not in os.environ or not (is_userinfo or path.endswith("/oidc/token")):
@@ -127,7 +130,11 @@ def _describe(served: Served, sent: bytes) -> str:
     if body.startswith('{"access_token":'):
         body = orjson.loads(content)
         tokens = ("access_token", "id_token")
-        body |= {name: _describe_token(body[name]) for name in tokens if name in body}
+        code = _find_code(sent)
+        fresh = _FRESH_OF_CODES if code else _FRESH
+        body |= {name: _describe_token(body[name], fresh) for name in tokens if name in body}
+        if code and "refresh_token" in body:  # of a new family
+            body["refresh_token"] = body["refresh_token"].split(".")[1:3]
         by_name.pop("Content-Length")
     elif body and by_name["Content-Type"] == "application/jwt":
         body = body.rpartition(".")[0]  # the signature differs
@@ -138,13 +145,13 @@ def _describe(served: Served, sent: bytes) -> str:
         if "count" not in entry.payload  # repeated failures have such a summary once a minute
     ]
     headers_seen = _without(by_name, "X-Request-Id", "Retry-After")
-    seen = [status, headers_seen, len(headers), body, entries, _describe_family(sent)]
+    seen = [status, headers_seen, len(headers), body, entries, _describe_family(sent), _describe_code(sent)]
     return orjson.dumps(seen, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def _describe_token(token: str) -> list[Any]:
+def _describe_token(token: str, fresh: tuple[str, ...]) -> list[Any]:
     head, claims = map(_decode, token.split(".")[:2])
-    return [head, _without(claims, *_FRESH), sorted(claims), claims["exp"] - claims["iat"]]
+    return [head, _without(claims, *fresh), sorted(claims), claims["exp"] - claims["iat"]]
 
 
 def _describe_family(sent: bytes) -> list[Any]:
@@ -154,6 +161,32 @@ def _describe_family(sent: bytes) -> list[Any]:
     with tenancy.using(tenancy.EVERYWHERE):
         rows = RefreshFamily.objects.filter(pk=found[1].decode())
         return [[row.generation, row.key_id, row.end_reason, row.ended_at is None] for row in rows]
+
+
+def _find_code(sent: bytes) -> str:
+    found = _CODE.search(sent)
+    return found[1].decode() if found else ""
+
+
+def _describe_code(sent: bytes) -> list[Any]:
+    """Return what is stored of a code, and of the tokens for which it was redeemed."""
+    with tenancy.using(tenancy.EVERYWHERE):
+        rows = AuthorizationCode.objects.filter(code_hash=codes.get_hash(_find_code(sent)))
+        return [
+            [
+                *(value is None for value in (row.consumed_at, row.family_id, row.access_token_id)),
+                [_describe_new_family(each) for each in RefreshFamily.objects.filter(pk=row.family_id)],
+                RevokedToken.objects.filter(token_id=row.access_token_id or "").exists(),
+            ]
+            for row in rows
+        ]
+
+
+def _describe_new_family(family: RefreshFamily) -> dict[str, Any]:
+    times = ("idle_expires_at", "expires_at")
+    fresh = ("_state", "id", "created_at", "updated_at", "rotated_at", "ended_at", *times)
+    lifetimes = {name: round((getattr(family, name) - family.created_at).total_seconds()) for name in times}
+    return _without(vars(family), *fresh) | lifetimes | {"is_live": family.ended_at is None}
 
 
 def _decode(part: str) -> dict[str, Any]:

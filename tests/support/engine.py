@@ -235,6 +235,7 @@ ONCE = {
         "operations/test_health.py",
         "operations/test_metrics.py",
         "operations/test_shared_cache.py",
+        "properties/test_code_plans.py",
         "properties/test_issuing_plans.py",
         "properties/test_one_channel.py",
         "properties/test_refresh_family.py",

@@ -5,6 +5,7 @@ from typing import Any
 from audit.models import Entry
 from identity.users.models import User
 from oidc.grants.models import RefreshFamily
+from oidc.provider.token import plan_store
 from oidc.provider.token.endpoint import STEPS
 from tests.support.call_order import recorded
 from tests.support.cast import RelyingParty
@@ -47,3 +48,14 @@ class Refreshing:
 
 def entries_of(world: SurfacesWorld, key: str) -> list[Entry]:
     return list(Entry.objects.filter(tenant_id=world.tenant.pk, key=key).order_by("created_at", "pk"))
+
+
+def kept_plans() -> list[Any]:
+    """The plans for refreshes in this process. The code of a client that refreshes has a plan, too."""
+    kept: list[Any] = [
+        plan
+        for clients in plan_store._plans.of_tenants.values()
+        for plans in clients.values()
+        for plan in plans
+    ]
+    return [plan for plan in kept if plan.request.grant_type == "refresh_token"]

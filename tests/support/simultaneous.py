@@ -66,6 +66,11 @@ def refresh_request(client: RelyingParty, refresh_token: str, headers: Any = ())
     return token_request(client, headers=headers, grant_type="refresh_token", refresh_token=refresh_token)
 
 
+def code_request(client: RelyingParty, code: str, headers: Any = ()) -> Request:
+    form = {"redirect_uri": client.application.redirect_uris[0], "code_verifier": client.verifier}
+    return token_request(client, headers=headers, grant_type="authorization_code", code=code, **form)
+
+
 def userinfo_request(client: RelyingParty, access_token: str, method: str = "GET") -> Request:
     sent = {"Authorization": f"Bearer {access_token}"}
     return Request(method, f"{client.world.address}/oidc/userinfo", sent)

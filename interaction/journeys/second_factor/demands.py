@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from database import together
 from identity.factors.levels import Level
 from identity.factors.needed import Demands, Person, Proven, can_reach
 from identity.factors.policy import Policy, Prompt
@@ -45,7 +46,7 @@ def is_factor_required(user: User, policy: Policy) -> bool:
 
 def _is_for_strict_organization(user: User, pending: Pending | None) -> bool:
     named = pending.authorization.organization_id if pending else ""
-    membership = memberships.find_membership(user.pk, named) if named else None
+    membership = together.do(memberships.find_membership(user.pk, named)) if named else None
     return membership is not None and membership.organization.is_mfa_required
 
 

@@ -1,5 +1,6 @@
 """Whether an authorization request needs the user's consent, and to what."""
 
+from database import together
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants import consents
@@ -27,7 +28,7 @@ def must_consent(
         # RFC 8252 section 8.6: another program may have taken the scheme or the port, so an earlier
         # consent does not count.
         return True
-    consent = consents.find(session.user_id, application.pk)
+    consent = together.do(consents.find(session.user_id, application.pk))
     if has_consented_now:
         # Scopes that the user's roles gained after the page was shown are not granted. The page is not shown
         # again for them.
@@ -43,12 +44,14 @@ def must_consent(
 
 def build_request(user: User, authorization: Authorization) -> ConsentRequest:
     """Return what the user is asked to agree to: identity scopes, claims, and scopes from roles."""
-    return target.build_consent_request(
-        user,
-        _get_identity_scopes(authorization),
-        authorization.scope.split(),
-        resource=authorization.resource,
-        organization_id=authorization.organization_id,
+    return together.do(
+        target.build_consent_request(
+            user,
+            _get_identity_scopes(authorization),
+            authorization.scope.split(),
+            resource=authorization.resource,
+            organization_id=authorization.organization_id,
+        )
     )
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from enum import Enum, auto
 from typing import Final
 
+from database import together
 from identity.sessions.models import Session
 from oidc.applications import access, redirect_uris
 from oidc.grants.models import AuthorizationRequest
@@ -119,7 +120,7 @@ def _get_interactive_step(
         return Step.SIGN_IN
     if "select_account" in authorization.prompt and not (pending and pending.account_chosen_at):
         return Step.SELECT_ACCOUNT
-    if not access.may_use(session.user, authorization.application):
+    if not together.do(access.may_use(session.user, authorization.application)):
         return Step.NO_ACCESS
     weak = _find_step_of_weak_sign_in(authorization, session, pending)
     return weak if weak is Step.STEP_UP else _get_last_step(authorization, session, pending, weak)
@@ -155,7 +156,7 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
     when, by sending hints, values of ``sub`` and values of ``max_age``. For a user who may not use the
     application, ``NO_ACCESS`` takes the place of consent.
     """
-    may_use = access.may_use(session.user, authorization.application)
+    may_use = together.do(access.may_use(session.user, authorization.application))
     if needed_consent.must_consent(session, authorization, None):
         return Step.CONSENT if may_use else Step.NO_ACCESS
     if step := _get_step_for_other_user(authorization, session, signed_in=False, is_pending=False):

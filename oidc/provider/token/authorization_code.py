@@ -1,9 +1,11 @@
 """The authorization code grant at the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.6).
 
 oauthlib calls ``find_live_or_used_code``, compares the verifier of PKCE with ``get_challenge``, and calls
-``check_redirect_uri`` and ``handle``.
+``check_redirect_uri`` and ``handle``. With a plan, ``grant_if_free`` does all of this (see ``user_plans``).
 """
 
+import hashlib
+import hmac
 import re
 from typing import Final
 from uuid import UUID
@@ -11,13 +13,18 @@ from uuid import UUID
 from oauthlib.oauth2 import AuthorizationCodeGrant
 
 from audit.events import Event
-from database import ids
+from audit.models import Entry
+from database import ids, together
+from database.together import Work
 from oidc.applications import redirect_uris
-from oidc.grants import codes, families
+from oidc.grants import codes, families, known_applications, redemption
 from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.codes import FoundCode
 from oidc.grants.consents import GrantedConsent
-from oidc.grants.models import AuthorizationCode
+from oidc.grants.known_applications import KnownApplication
+from oidc.grants.models import AuthorizationCode, RefreshFamily
+from oidc.grants.redemption import IssuedTokens
+from oidc.keys import jws
 from oidc.provider import (
     claims_request,
     client_authentication,
@@ -33,7 +40,13 @@ from oidc.provider.errors import InvalidGrant, WrongVerifier
 from oidc.provider.grant_context import GrantContext, SignIn
 from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
-from oidc.provider.token.request import AuthenticatedRequest, FoundClient, Granted, TokenRequest
+from oidc.provider.token.request import (
+    AuthenticatedRequest,
+    FoundClient,
+    Granted,
+    Repeatable,
+    TokenRequest,
+)
 
 PARAMETERS: Final = frozenset(("code", "redirect_uri", "code_verifier", "resource", "organization_id"))
 FLOW: Final = AuthorizationCodeGrant
@@ -49,6 +62,12 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
             return FoundClient(Client(code.row.application, code.active_key_id, code.own_key_id), code)
     client = client_authentication.find(client_id)
     return FoundClient(client) if client else None
+
+
+def find_known(request: TokenRequest, known: KnownApplication) -> Work[FoundClient | None]:
+    """Return the presented code if it was issued to the known application, which has not changed."""
+    code = yield from known_applications.find_code(request["code"], known)
+    return FoundClient(Client(known.row, code.active_key_id, code.own_key_id), code) if code else None
 
 
 def find_live_or_used_code(request: AuthenticatedRequest) -> AuthorizationCode:
@@ -100,18 +119,54 @@ def handle(request: AuthenticatedRequest) -> Granted:
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
-    found = _find_live_or_used_code(request)
-    code = found.row
-    if not _is_verifier_valid(request.parsed, code):
+    code = find_live_or_used_code(request)
+    if not _is_verifier_valid(request, code):
         raise WrongVerifier
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
-    grant_access.check(code.user, code.application)
+    context, family, entry = together.do(_decide(request, code))
+    if not redemption.redeem(code, IssuedTokens(context.token_id, context.expires_at, family), entry):
+        raise _revoke_for_reuse(code)
+    # A native application has another port in each redirect URI, so no later request has the same bytes.
+    is_repeatable = code.redirect_uri in request.application.redirect_uris
+    return Granted(context, family, Repeatable(request, entry) if is_repeatable else None)
+
+
+def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
+    """Make oauthlib's checks and redeem the code. If it was used before, return None with nothing written.
+
+    Return None, too, if a custom claim is too large, which has to be recorded. This never waits for another
+    request that is changing the code.
+
+    Raises:
+        errors.OAuthError: as ``check_redirect_uri`` and ``handle``. Nothing was written.
+        SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
+
+    """
+    code = find_live_or_used_code(request)
+    check_redirect_uri(request, request.parsed["redirect_uri"])
+    if not _is_verifier_valid(request, code):
+        raise WrongVerifier
+    if code.consumed_at is not None:
+        return None
+    context, family, entry = yield from _decide(request, code)
+    if context.facts.omitted:
+        return None
+    issued = IssuedTokens(context.token_id, context.expires_at, family)
+    is_redeemed = yield from redemption.redeem_if_free(code, issued, entry)
+    return Granted(context, family) if is_redeemed else None
+
+
+def _decide(
+    request: AuthenticatedRequest, code: AuthorizationCode
+) -> Work[tuple[GrantContext, RefreshFamily | None, Entry]]:
+    """Return what an unused code grants, and the family and the audit entry, unsaved."""
+    yield from grant_access.check(code.user, code.application)
     sign_in = CodeSignIn.of_code(code)
     target_demands.check_application(target_demands.get_strength(sign_in), code.application)
-    consent = grant_consent.get_consent(request.application, code)
-    context = signing_key.reserve(_new_context(request, code, sign_in, consent))
-    released_claims.prepare(context)  # so that no read fails after the code is used up
+    consent = yield from grant_consent.get_consent(request.application, code)
+    context = yield from signing_key.reserve((yield from _new_context(request, code, sign_in, consent)))
+    yield from released_claims.prepare(context)  # so that no read fails after the code is used up
     family = None
     if context.family_id is not None:
         family = families.new_family(
@@ -123,28 +178,23 @@ def handle(request: AuthenticatedRequest) -> Granted:
             consent_id=consent.id if consent else None,
             acr=code.acr,
         )
-    is_redeemed = codes.redeem(
-        code,
-        family=family,
-        access_token_id=context.token_id,
-        access_token_expires_at=context.expires_at,
-        entry=new_entry(request, context, user_id=code.user_id),
-    )
-    if not is_redeemed:
-        raise _revoke_for_reuse(code)
-    return Granted(context, family)
+    return context, family, new_entry(request, context, user_id=code.user_id)
 
 
-def _is_verifier_valid(parsed: TokenRequest, code: AuthorizationCode) -> bool:
-    """Return whether a well-formed verifier was sent for a challenge, and none without a challenge.
+def _is_verifier_valid(request: AuthenticatedRequest, code: AuthorizationCode) -> bool:
+    """Return whether the verifier is that of the challenge, and none was sent without a challenge.
 
-    oauthlib has compared the two. RFC 9700 section 4.8.2: a verifier without a challenge means that an
-    attacker removed the challenge from the authorization request.
+    RFC 9700 section 4.8.2: a verifier without a challenge means that an attacker removed the challenge from
+    the authorization request.
     """
-    verifier = parsed.parameters.get("code_verifier")
+    verifier = request.parsed.parameters.get("code_verifier")
     if not code.code_challenge:
-        return verifier is None
-    return bool(_VERIFIER.fullmatch(verifier or ""))
+        return verifier is None and not request.application.must_use_pkce
+    if verifier is None or not _VERIFIER.fullmatch(verifier):
+        return False
+    # RFC 7636 section 4.6, S256
+    challenge = jws.encode(hashlib.sha256(verifier.encode()).digest())
+    return hmac.compare_digest(challenge.encode(), code.code_challenge.encode())
 
 
 def _revoke_for_reuse(code: AuthorizationCode) -> InvalidGrant:
@@ -161,7 +211,7 @@ def _new_context(
     code: AuthorizationCode,
     sign_in: CodeSignIn,
     consent: GrantedConsent | None,
-) -> GrantContext:
+) -> Work[GrantContext]:
     parsed, application = request.parsed, request.application
     granted = tuple(grant_consent.get_identity_scopes(code, consent))
     return GrantContext(
@@ -170,13 +220,15 @@ def _new_context(
         id_token_key_id=request.client.id_token_key_id,
         agreed_to_old_profile=consent is not None and consent.has_old_profile,
         scopes=granted,
-        target=target.resolve_for_user(
-            code.user,
-            code.scope.split(),
-            resource=parsed["resource"] or code.resource,
-            organization_id=parsed["organization_id"] or code.organization_id,
-            consent=consent,
-            strength=target_demands.get_strength(sign_in),
+        target=(
+            yield from target.resolve_for_user(
+                code.user,
+                code.scope.split(),
+                resource=parsed["resource"] or code.resource,
+                organization_id=parsed["organization_id"] or code.organization_id,
+                consent=consent,
+                strength=target_demands.get_strength(sign_in),
+            )
         ),
         user=code.user,
         claims=claims_request.from_json(code.claims),

@@ -4,9 +4,9 @@
 oauthlib makes its own checks: that a code or refresh token was sent, and that the PKCE verifier belongs to
 the challenge.
 
-When a request for client credentials or a refresh has passed all steps, ``keep_plan`` keeps what was decided.
-``answer_by_plan`` answers later requests like this one (see ``plans`` and ``refresh_plans``). All other
-requests pass all steps.
+When a request has passed all steps, ``keep_plan`` keeps what was decided.
+``answer_by_plan`` answers later requests like this one (see ``plans`` and ``user_plans``). All other requests
+pass all steps.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ from oidc.provider.token import (
     client_credentials,
     plan_store,
     plans,
-    refresh_plans,
     refresh_token,
     repeated,
+    user_plans,
 )
 from oidc.provider.token.request import AuthenticatedRequest, Grant, Granted, TokenRequest
 
@@ -149,10 +149,10 @@ STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_gra
 def keep_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None:
     """Keep what was decided about a request that has passed all steps, if ``answer_by_plan`` may use it."""
     if granted.repeatable and (sent := repeated.parse(http.META, http.body)):
-        if granted.family is None:
+        if granted.context.user is None:
             plans.add(sent, granted, answer.content)
         else:
-            refresh_plans.add(sent, granted)
+            user_plans.add(sent, granted)
 
 
 def answer_by_plan(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:
@@ -168,8 +168,8 @@ def answer_by_plan(environ: dict[str, Any], request_id: str) -> Work[Answer | No
     body: bytes | None = None
     if isinstance(plan, plans.IssuingPlan):
         body = yield from plans.issue(plan, sent, ip=ip, user_agent=user_agent, request_id=request_id)
-    elif isinstance(plan, refresh_plans.RefreshPlan):
+    elif isinstance(plan, user_plans.UserPlan):
         with context.using_client(ip=ip, user_agent=user_agent, request_id=request_id):
-            granted = yield from refresh_plans.grant(plan, sent)
+            granted = yield from user_plans.grant(plan, sent)
             body = orjson.dumps(_build_body(granted)) if granted else None
     return Answer(body, _HEADERS) if body else None

@@ -7,9 +7,11 @@ from oauthlib.oauth2 import RefreshTokenGrant
 
 from audit.events import Event
 from audit.models import Entry
+from database import together
 from database.together import Work
-from oidc.grants import families, rotation
+from oidc.grants import families, known_applications, rotation
 from oidc.grants.families import FoundFamily
+from oidc.grants.known_applications import KnownApplication
 from oidc.grants.models import RefreshFamily
 from oidc.provider import (
     claims_request,
@@ -60,6 +62,18 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     return FoundClient(client_only) if client_only else None
 
 
+def find_known(request: TokenRequest, known: KnownApplication) -> Work[FoundClient | None]:
+    """Return the presented refresh token if it was issued to the known application, which has not changed."""
+    token = families.parse_token(request["refresh_token"])
+    if token is None:
+        return None
+    family = yield from known_applications.find_family(token.family_id, known)
+    if family is None:
+        return None
+    client = Client(known.row, family.active_key_id, family.own_key_id)
+    return FoundClient(client, FoundToken(family, token.generation))
+
+
 def find_live_token(request: AuthenticatedRequest) -> FoundToken:
     """Return the presented refresh token.
 
@@ -90,14 +104,14 @@ def handle(request: AuthenticatedRequest) -> Granted:
     if families.end_if_misused(token.family, token.generation):
         raise InvalidGrant(_NOT_ACCEPTED)
     family = token.family.row
-    context, entry = _decide(request, family)
+    context, entry = together.do(_decide(request, family))
     newest = families.rotate(family, token.generation, entry)
     if newest is None:
         raise InvalidGrant(_NOT_ACCEPTED)
     return Granted(context, newest, Repeatable(request, entry))
 
 
-def grant_newest(request: AuthenticatedRequest, token: FoundToken) -> Work[Granted | None]:
+def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
     """Rotate the family if its newest token was presented. Return None, with nothing written, otherwise.
 
     Return None, too, if a custom claim is too large, which has to be recorded. This never waits for another
@@ -108,27 +122,28 @@ def grant_newest(request: AuthenticatedRequest, token: FoundToken) -> Work[Grant
         SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
+    token = find_live_token(request)
     family = token.family.row
-    if not token.family.is_live or token.generation != family.generation:
+    if token.generation != family.generation:
         return None
-    context, entry = _decide(request, family)
+    context, entry = yield from _decide(request, family)
     if context.facts.omitted:
         return None
     return Granted(context, family) if (yield from rotation.advance_if_free(family, entry)) else None
 
 
-def _decide(request: AuthenticatedRequest, family: RefreshFamily) -> tuple[GrantContext, Entry]:
+def _decide(request: AuthenticatedRequest, family: RefreshFamily) -> Work[tuple[GrantContext, Entry]]:
     """Return what a live family grants, and the audit entry, unsaved."""
-    grant_access.check(family.user, family.application)
+    yield from grant_access.check(family.user, family.application)
     target_demands.check_application(target_demands.get_strength(family), family.application)
-    context = signing_key.reserve(_new_context(request, family))
-    released_claims.prepare(context)  # so that after the rotation only signatures are missing
+    context = yield from signing_key.reserve((yield from _new_context(request, family)))
+    yield from released_claims.prepare(context)  # so that after the rotation only signatures are missing
     return context, new_entry(request, context, user_id=family.user_id)
 
 
-def _new_context(request: AuthenticatedRequest, family: RefreshFamily) -> GrantContext:
+def _new_context(request: AuthenticatedRequest, family: RefreshFamily) -> Work[GrantContext]:
     parsed, application = request.parsed, request.application
-    consent = grant_consent.get_consent(application, family)
+    consent = yield from grant_consent.get_consent(application, family)
     original = grant_consent.get_identity_scopes(family, consent)
     requested = scopes.get_identity_scopes(parsed["scope"]) if parsed["scope"] else original
     return GrantContext(
@@ -138,13 +153,15 @@ def _new_context(request: AuthenticatedRequest, family: RefreshFamily) -> GrantC
         agreed_to_old_profile=consent is not None and consent.has_old_profile,
         # RFC 6749 section 6: a refresh may narrow the scope, never widen it.
         scopes=tuple(scope for scope in requested if scope in original),
-        target=target.resolve_for_user(
-            family.user,
-            (parsed["scope"] or family.scope).split(),
-            resource=parsed["resource"],
-            organization_id=parsed["organization_id"],
-            consent=consent,
-            strength=target_demands.get_strength(family),
+        target=(
+            yield from target.resolve_for_user(
+                family.user,
+                (parsed["scope"] or family.scope).split(),
+                resource=parsed["resource"],
+                organization_id=parsed["organization_id"],
+                consent=consent,
+                strength=target_demands.get_strength(family),
+            )
         ),
         user=family.user,
         claims=claims_request.from_json(family.claims),

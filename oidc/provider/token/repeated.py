@@ -1,4 +1,4 @@
-"""Token requests as they were sent, byte by byte, for ``plans`` and ``refresh_plans``."""
+"""Token requests as they were sent, byte by byte, for ``plans`` and ``user_plans``."""
 
 import base64
 import re
@@ -11,26 +11,31 @@ from oidc.provider.parameters import FORM_TYPE
 
 _MOST_BYTES: Final = 1024
 _UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")  # headers
+# What each code or refresh token changes in the requests of a client.
+PRESENTED: Final = frozenset(("code", "code_verifier", "refresh_token"))
 # Characters that are not encoded. The ids and secrets that Gatehouse makes have no others.
 _BASIC: Final = re.compile(rb"([A-Za-z0-9_-]{1,64}):([A-Za-z0-9_-]{1,256})")
 _CLIENT_ID: Final = re.compile(rb"(?:\A|&)client_id=([A-Za-z0-9_-]{1,64})(?:&|\Z)")
 _SECRET: Final = re.compile(rb"(?<![^&])client_secret=([A-Za-z0-9_-]{1,256})(?=&|\Z)")
-_REFRESH_TOKEN: Final = re.compile(rb"(?<![^&])refresh_token=([A-Za-z0-9._-]{1,128})(?=&|\Z)")
+_PRESENTED: Final = re.compile(
+    rb"(?<![^&])(code|code_verifier|refresh_token)=([A-Za-z0-9._~-]{1,128})(?=&|\Z)"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
     """A token request by its bytes and its credentials, which are not checked yet.
 
-    ``form`` has the method of authentication and the body, without the secret and the refresh token. Two
-    requests of a tenant with the same ``form`` and ``client_id`` differ in these two alone. A secret or token
-    that was not sent is empty; only a refresh may have no secret.
+    ``form`` has the method of authentication and the body, without the secret and the values in
+    ``presented``, by name: a refresh token, or a code and its verifier. Two requests of a tenant with the
+    same ``form`` and ``client_id`` differ in these alone, and a value that is empty is not in ``presented``.
+    A secret that was not sent is empty; only a request with something in ``presented`` may have none.
     """
 
     form: bytes
     client_id: str
     secret: str
-    refresh_token: str = ""
+    presented: Mapping[str, str]
 
 
 class _Unreadable:
@@ -93,20 +98,26 @@ def _parse_basic(authorization: str, body: bytes) -> SentRequest | None:
     match = _BASIC.fullmatch(decoded)
     if match is None or not authorization.startswith("Basic "):
         return None
-    form, refresh_token = _cut(_REFRESH_TOKEN, body)
-    return SentRequest(b"basic " + form, match[1].decode(), match[2].decode(), refresh_token)
+    form, presented = _cut_presented(body)
+    return SentRequest(b"basic " + form, match[1].decode(), match[2].decode(), presented)
 
 
 def _parse_body(body: bytes) -> SentRequest | None:
     client_id = _CLIENT_ID.search(body)
-    form, secret = _cut(_SECRET, body)
-    form, refresh_token = _cut(_REFRESH_TOKEN, form)
-    if client_id is None or not (secret or refresh_token):
+    form, secret = _cut_secret(body)
+    form, presented = _cut_presented(form)
+    if client_id is None or not (secret or presented):
         return None
-    return SentRequest(b"body " + form, client_id[1].decode(), secret, refresh_token)
+    return SentRequest(b"body " + form, client_id[1].decode(), secret, presented)
 
 
-def _cut(pattern: re.Pattern[bytes], body: bytes) -> tuple[bytes, str]:
-    """Return the body without the value that a pattern finds, and the value."""
-    match = pattern.search(body)
+def _cut_secret(body: bytes) -> tuple[bytes, str]:
+    """Return the body without the secret, and the secret. It is empty if there is none."""
+    match = _SECRET.search(body)
     return (body[: match.start(1)] + body[match.end(1) :], match[1].decode()) if match else (body, "")
+
+
+def _cut_presented(body: bytes) -> tuple[bytes, dict[str, str]]:
+    """Return the body without the values that are presented, and these values by their names."""
+    values = {name.decode(): value.decode() for name, value in _PRESENTED.findall(body)}
+    return (_PRESENTED.sub(rb"\1=", body) if values else body), values

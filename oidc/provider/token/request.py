@@ -6,7 +6,9 @@ from typing import Any, Protocol
 
 from audit.events import Event
 from audit.models import Entry
+from database.together import Work
 from oidc.applications.models import Application
+from oidc.grants.known_applications import KnownApplication
 from oidc.grants.models import RefreshFamily
 from oidc.provider.client_authentication import Client
 from oidc.provider.grant_context import GrantContext
@@ -73,7 +75,7 @@ class Granted:
     """What a token request is granted. The grant is stored; the tokens are not built yet.
 
     ``repeatable`` is set if a request like this one may be answered by a plan (see ``plans`` and
-    ``refresh_plans``).
+    ``user_plans``).
     """
 
     context: GrantContext
@@ -107,5 +109,27 @@ class Grant(Protocol):
 
         Raises:
             OAuthError: nothing is granted.
+
+        """
+
+
+class UserGrant(Grant, Protocol):
+    """The module of a grant for users, whose requests may be answered by plans (see ``user_plans``)."""
+
+    def find_known(self, request: TokenRequest, known: KnownApplication, /) -> Work[FoundClient | None]:
+        """Return the code or token that a request presents, with its client, the known application.
+
+        Return None if it was not issued to this application, or if the application or its secret has changed.
+        """
+
+    def grant_if_free(self, request: AuthenticatedRequest, /) -> Work[Granted | None]:
+        """Do what all steps do after they have authenticated the client, oauthlib's checks included.
+
+        Return None, with nothing written, if the request must pass all steps. This never waits for another
+        request.
+
+        Raises:
+            OAuthError: nothing is granted. Nothing was written.
+            SigningKey.DoesNotExist: the signing key was deleted. Nothing was written.
 
         """

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from uuid import UUID
 
+from database.together import Work
 from oidc.keys import active_keys, signing, usage
 from oidc.provider.grant_context import GrantContext
 
 
-def reserve(context: GrantContext) -> GrantContext:
+def reserve(context: GrantContext) -> Work[GrantContext]:
     """Return the context with the keys to sign with: their usage is recorded, and signing cannot fail.
 
     Raises:
@@ -15,17 +16,17 @@ def reserve(context: GrantContext) -> GrantContext:
 
     """
     if context.target.signing_alg or context.application.id_token_signed_response_alg:
-        return _reserve_each(context)
+        return (yield from _reserve_each(context))
     key_id = _reserve(context.key_id, context.last_exp)
     if key_id == context.key_id:
         return context
     return replace(context, key_id=key_id, id_token_key_id=key_id)
 
 
-def _reserve_each(context: GrantContext) -> GrantContext:
+def _reserve_each(context: GrantContext) -> Work[GrantContext]:
     """Reserve the key of the access token and, if the response has one, that of the ID token."""
     algorithm = context.target.signing_alg
-    key_id = active_keys.find_id(algorithm) if algorithm else context.key_id
+    key_id = (yield from active_keys.find_id(algorithm)) if algorithm else context.key_id
     id_token_key_id = None
     if context.id_token_exp is not None:
         own_algorithm = context.application.id_token_signed_response_alg

@@ -13,6 +13,7 @@ from typing import Any, Final
 from django.db import IntegrityError
 from django.utils.translation import gettext_noop
 
+from database import together
 from identity.core.refusal_texts import fill
 from oidc.applications.models import Application
 from oidc.grants import codes, consents
@@ -127,12 +128,13 @@ def _note_tokens(granted: Granted, received: Received) -> None:
 def _note_userinfo(access_token: str, client_id: str, received: Received) -> None:
     try:
         principal = bearer.authenticate(access_token)
-        received.userinfo = userinfo.build(principal)
+        received.userinfo = together.do(userinfo.build(principal))
         received.userinfo_alg = principal.userinfo_alg
         if principal.userinfo_alg:
-            tokens.build_userinfo_token(
+            signed = tokens.build_userinfo_token(
                 dict(received.userinfo), client_id=client_id, algorithm=principal.userinfo_alg
             )
+            together.do(signed)
     except (bearer.InvalidBearer, InsufficientScope) as error:
         received.userinfo_error = str(error)
     except SigningKey.DoesNotExist:

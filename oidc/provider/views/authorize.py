@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
-from database import ids
+from database import ids, together
 from identity.http import languages, same_origin
 from identity.http.responses import LONGEST_URL, expired_sign_in, handles_deletion, redirect
 from identity.organizations import memberships
@@ -125,7 +125,9 @@ def _respond(
 
 
 def _is_in_organization(session: Session, organization_id: str) -> bool:
-    return not organization_id or bool(memberships.find_membership(session.user_id, organization_id))
+    return not organization_id or bool(
+        together.do(memberships.find_membership(session.user_id, organization_id))
+    )
 
 
 def _issue_code(

@@ -1,9 +1,14 @@
 """Requests that a worker serves in batches, as their clients see them: each as if it were alone."""
 
-from typing import Any
-
 from tests.support import cast
-from tests.support.batching import METRICS_TOKEN, new_families, new_machine, only_postgresql
+from tests.support.batching import (
+    METRICS_TOKEN,
+    new_families,
+    new_machine,
+    only_postgresql,
+    origin,
+    origins_of,
+)
 from tests.support.cast import World
 from tests.support.independent import claims_of, key_set, verified
 from tests.support.simultaneous import (
@@ -19,15 +24,6 @@ from tests.support.simultaneous import (
 )
 
 MOST = 32
-
-
-def origin(number: int) -> dict[str, str]:
-    return {"User-Agent": f"client/{number} \xe9", "X-Forwarded-For": f"203.0.113.{number}"}
-
-
-def origins_of(request: Request) -> list[tuple[Any, ...]]:
-    """Return the tenant, the user agent and the address of each entry of a request."""
-    return [(entry.tenant_id, entry.user_agent, entry.ip) for entry in request.entries]
 
 
 class TestManyAtOnce:

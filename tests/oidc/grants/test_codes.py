@@ -7,22 +7,29 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.db.models import F
+from django.db.models.functions import Now
 
 from audit import log
 from audit.events import Event
 from audit.metrics import ENTRIES
-from database import ids
+from database import ids, together
 from identity.factors import forgetting
 from identity.sessions.models import Session
+from identity.tenants.models import Tenant
 from identity.users.models import User
-from oidc.grants import codes, families
+from oidc.applications.models import Application
+from oidc.grants import codes, families, redemption
 from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily, RevokedToken
+from oidc.grants.redemption import IssuedTokens
 from tests.support import cast
 from tests.support.audit_log import entries
 from tests.support.grant_rows import SOON, new_code, new_family, new_session
 from tests.support.threads import count_waiting, wait_until
 
+only_postgresql = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
+)
 PAST = datetime.now(UTC) - timedelta(minutes=1)
 EXPIRY = datetime.now(UTC) + SOON
 
@@ -72,21 +79,19 @@ def find(acme, application):
 
 @pytest.fixture
 def redeem(acme, application, session):
-    """Redeem a code, with a new family or without one."""
+    """Redeem a code, with a new family or without one. ``if_free``: without waiting for anybody."""
 
-    def redeem(row, token_id="t", *, has_family=True):
+    def redeem(row, token_id="t", *, has_family=True, if_free=False):
         given: dict[str, Any] = {"scope": "openid", "claims": {}, "consent_id": None}
         with acme.active():
             family = families.new_family(
                 family_id=ids.new(), application=application, sign_in=CodeSignIn.of_session(session), **given
             )
-            return codes.redeem(
-                row,
-                family=family if has_family else None,
-                access_token_id=token_id,
-                access_token_expires_at=EXPIRY,
-                entry=log.new_entry(Event.TOKEN_EXCHANGE),
-            )
+            issued = IssuedTokens(token_id, EXPIRY, family if has_family else None)
+            entry = log.new_entry(Event.TOKEN_EXCHANGE)
+            if if_free:
+                return together.do(redemption.redeem_if_free(row, issued, entry))
+            return redemption.redeem(row, issued, entry)
 
     return redeem
 
@@ -169,11 +174,12 @@ class TestFind:
         assert not find(code).is_live
 
 
+@pytest.mark.parametrize("if_free", [False, True])
 class TestRedeem:
-    def test_stores_the_family_and_is_audited_and_counted(self, acme, issue, find, redeem):
+    def test_stores_the_family_and_is_audited_and_counted(self, acme, issue, find, redeem, if_free):
         before = ENTRIES.labels(Event.TOKEN_EXCHANGE.value, "success")._value.get()
 
-        assert redeem(find(issue()).row, "token")
+        assert redeem(find(issue()).row, "token", if_free=if_free)
 
         with acme.active():
             code, family = AuthorizationCode.objects.get(), RefreshFamily.objects.get()
@@ -183,25 +189,92 @@ class TestRedeem:
         assert len(entries(acme, Event.TOKEN_EXCHANGE)) == 1
         assert ENTRIES.labels(Event.TOKEN_EXCHANGE.value, "success")._value.get() == before + 1
 
-    @pytest.mark.parametrize("has_family", [True, False])
-    def test_case_B12_a_second_time_stores_nothing(self, acme, issue, find, redeem, has_family):
-        row = find(issue()).row
-        redeem(row, "first", has_family=has_family)
+    def test_case_B12_a_second_time_stores_nothing(self, acme, issue, find, redeem, if_free):
+        for number, has_family in enumerate((True, False), start=1):
+            row = find(issue()).row
+            redeem(row, "first", has_family=has_family)
 
-        assert not redeem(row, "second", has_family=has_family)
+            assert not redeem(row, "second", has_family=has_family, if_free=if_free)
 
-        with acme.active():
-            assert AuthorizationCode.objects.get().access_token_id == "first"
-            assert RefreshFamily.objects.count() == int(has_family)
-        assert len(entries(acme, Event.TOKEN_EXCHANGE)) == 1
+            with acme.active():
+                assert AuthorizationCode.objects.latest("pk").access_token_id == "first"
+                assert RefreshFamily.objects.count() == 1
+            assert len(entries(acme, Event.TOKEN_EXCHANGE)) == number
 
-    def test_redeems_no_other_code(self, acme, issue, find, redeem):
+    def test_redeems_no_other_code(self, acme, issue, find, redeem, if_free):
         issue()
 
-        redeem(find(issue()).row)
+        redeem(find(issue()).row, if_free=if_free)
 
         with acme.active():
             assert AuthorizationCode.objects.filter(consumed_at=None).count() == 1
+
+
+@only_postgresql
+class TestRedeemIfFree:
+    @pytest.fixture
+    def redeem_there(self, redeem):
+        """Redeem on another connection, where it is an error to wait for longer than half a second."""
+
+        def redeem_there(row, **options):
+            try:
+                with connection.cursor() as cursor:
+                    cursor.execute("SET lock_timeout = 500")
+                return redeem(row, if_free=True, **options)
+            finally:
+                connection.close()
+
+        def in_a_thread(row, **options):
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(redeem_there, row, **options).result()
+
+        return in_a_thread
+
+    @pytest.mark.parametrize("has_family", [True, False])
+    def test_does_not_wait_for_a_change_of_the_code(self, acme, issue, find, redeem_there, has_family):
+        row = find(issue()).row
+        with acme.active(), transaction.atomic():
+            AuthorizationCode.objects.filter(pk=row.pk).update(consumed_at=Now())
+
+            assert not redeem_there(row, has_family=has_family)
+
+    @pytest.mark.parametrize("model", [User, Application, Tenant])
+    def test_does_not_wait_for_a_deletion(self, acme, issue, find, redeem_there, model):
+        """The foreign keys of a family are checked when the transaction ends."""
+        row = find(issue()).row
+        owner = {User: row.user_id, Application: row.application_id, Tenant: row.tenant_id}[model]
+        with acme.active(), transaction.atomic():
+            model.objects.select_for_update().get(pk=owner)
+
+            assert not redeem_there(row)
+            assert redeem_there(row, has_family=False)
+
+    def test_does_not_mind_other_changes(self, acme, issue, find, redeem_there):
+        row = find(issue()).row
+        with acme.active(), transaction.atomic():
+            User.objects.filter(pk=row.user_id).update(name="Grace")
+            Application.objects.filter(pk=row.application_id).update(name="Renamed")
+            Session.objects.filter(pk=row.session_id).update(last_used_at=Now())
+
+            assert redeem_there(row)
+
+    def test_leaves_a_code_whose_user_is_deleted_meanwhile(self, acme, user, issue, find, redeem_there):
+        row = find(issue()).row
+        with acme.active():
+            User.objects.get(pk=user.pk).delete()
+
+        assert not redeem_there(row)
+
+    def test_does_not_wait_for_a_browser_that_is_forgotten(self, acme, issue, find, redeem_there):
+        code = issue()
+        with acme.active():
+            for model in (Session, AuthorizationCode):
+                model.objects.update(remembered=True)
+        row = find(code).row
+        with acme.active(), transaction.atomic():
+            forgetting.forget_all(row.user)
+
+            assert not redeem_there(row)
 
 
 class TestRememberedBrowser:
@@ -217,8 +290,9 @@ class TestRememberedBrowser:
         with acme.active():
             return RefreshFamily.objects.get().remembered
 
-    def test_the_family_counts_as_remembered(self, acme, row, redeem):
-        assert redeem(row)
+    @pytest.mark.parametrize("if_free", [False, True])
+    def test_the_family_counts_as_remembered(self, acme, row, redeem, if_free):
+        assert redeem(row, if_free=if_free)
 
         assert self.has_remembered_family(acme)
 
@@ -226,13 +300,38 @@ class TestRememberedBrowser:
         with acme.active():
             forgetting.forget_all(user)
 
+        assert not redeem(row, if_free=True)
         assert redeem(row)
 
         assert not self.has_remembered_family(acme)
 
-    @pytest.mark.skipif(
-        connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
-    )
+    @pytest.mark.parametrize("which", [Session, AuthorizationCode])
+    def test_without_waiting_it_needs_both_to_be_remembered(self, acme, row, redeem, which):
+        with acme.active():
+            which.objects.update(remembered=False)
+
+        assert not redeem(row, if_free=True)
+
+    @only_postgresql
+    @pytest.mark.parametrize("if_free", [False, True])
+    def test_a_browser_is_forgotten_after_a_redemption_that_has_begun(self, acme, user, row, redeem, if_free):
+        def forget_there():
+            try:
+                with acme.active():
+                    forgetting.forget_all(user)
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(1) as pool:
+            with acme.active(), transaction.atomic():
+                assert redeem(row, if_free=if_free)
+                forgotten = pool.submit(forget_there)
+                assert wait_until(lambda: count_waiting() >= 1)
+            forgotten.result()
+
+        assert not self.has_remembered_family(acme)
+
+    @only_postgresql
     def test_not_if_it_is_forgotten_at_the_same_moment(self, acme, user, row, redeem):
         def redeem_there():
             try:

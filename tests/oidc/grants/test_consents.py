@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from audit.events import Event
+from database import together
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import Consent, ConsentTarget, RefreshFamily
@@ -20,7 +21,7 @@ def application(acme):
 
 
 def find(user, application):
-    found = consents.find(user.pk, application.pk)
+    found = together.do(consents.find(user.pk, application.pk))
     assert found is not None
     return found
 
@@ -118,7 +119,7 @@ class TestFind:
             consents.grant(other_user, application, ConsentRequest(("email",)))
             consents.grant(user, other_application, ConsentRequest(("phone",)))
 
-            assert consents.find(user.pk, application.pk) is None
+            assert together.do(consents.find(user.pk, application.pk)) is None
             assert consents.find_id(user.pk, application.pk) is None
 
             consents.grant(user, application, ConsentRequest(("openid",)))
@@ -132,7 +133,7 @@ class TestFind:
             consents.grant(user, application, ConsentRequest(("openid",)))
 
         with cast.new_world("Rival").active():
-            assert consents.find(user.pk, application.pk) is None
+            assert together.do(consents.find(user.pk, application.pk)) is None
             assert consents.find_id(user.pk, application.pk) is None
 
 

@@ -21,10 +21,9 @@ from oidc.applications import services as applications
 from oidc.applications.models import Application
 from oidc.grants.models import Consent, RefreshFamily
 from oidc.keys import services as keys
-from oidc.provider.token import plan_store
 from oidc.settings import services as oidc_settings
 from tests.support.independent import claims_of, header_of, key_set, verified
-from tests.support.refresh_plans import API, REFUSED, Refreshing
+from tests.support.refresh_plans import API, REFUSED, Refreshing, kept_plans
 
 CHANGES_OF_A_USER = (
     users.suspend,
@@ -40,11 +39,6 @@ def change_application(refresh: Refreshing, **fields: Any) -> None:
 
 def constant(name: str, value: str) -> dict[str, Any]:
     return {"name": name, "source": {"value": value}, "into": ["userinfo"]}
-
-
-def plans_of(refresh: Refreshing) -> tuple[Any, ...]:
-    tenant = refresh.client.world.tenant.to_active()
-    return plan_store._plans.get(tenant, refresh.client.client_id)
 
 
 class TestAChangeBetweenTwoRefreshes:
@@ -66,13 +60,13 @@ class TestAChangeBetweenTwoRefreshes:
     def test_of_the_application_leaves_no_outdated_plan(self, refresh):
         change_application(refresh, name="Renamed")
         refresh()
-        assert len(plans_of(refresh)) == 1
+        assert len(kept_plans()) == 1
 
         claims = [constant(f"n{number}", "x" * 1000) for number in range(20)]
         change_application(refresh, custom_claims=claims)  # too large for a plan
         refresh()
 
-        assert plans_of(refresh) == ()
+        assert kept_plans() == []
 
     def test_of_the_grant_types_refuses(self, refresh):
         change_application(refresh, grant_types=["authorization_code"])

@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from database.together import do
 from identity.core.tenancy import DEFAULT_ID
 from identity.organizations.memberships import UserOrganization
 from identity.users.models import User
@@ -112,6 +113,7 @@ class TestOrganizations:
         read: list[UUID] = []
 
         def get_organizations(user_id):
+            yield from ()
             read.append(user_id)
             return joined
 
@@ -119,31 +121,33 @@ class TestOrganizations:
         return read
 
     def test_are_those_that_are_named(self, reads):
-        assert organizations.get_claims(SOMEBODY, self.BOTH) == {
+        assert do(organizations.get_claims(SOMEBODY, self.BOTH)) == {
             "organizations": [self.HOSPITAL, self.SCHOOL],
             "organization_roles": [f"{self.HOSPITAL}:nurse", f"{self.HOSPITAL}:owner"],
         }
-        assert organizations.get_claims(SOMEBODY, ["organizations"]).keys() == {"organizations"}
+        assert do(organizations.get_claims(SOMEBODY, ["organizations"])).keys() == {"organizations"}
         assert reads == [SOMEBODY, SOMEBODY]
 
     def test_are_at_userinfo_for_a_token_without_an_organization(self, reads):
-        found = organizations.get_userinfo_claims(SOMEBODY, ["organizations"], token_organization=None)
+        found = do(organizations.get_userinfo_claims(SOMEBODY, ["organizations"], token_organization=None))
 
         assert found == {"organizations": [self.HOSPITAL, self.SCHOOL]}
 
     def test_that_nobody_asks_for_are_not_read(self, reads):
-        assert organizations.get_claims(SOMEBODY, ["email"]) == {}
-        assert organizations.get_userinfo_claims(SOMEBODY, ["email"], token_organization=None) == {}
+        assert do(organizations.get_claims(SOMEBODY, ["email"])) == {}
+        assert do(organizations.get_userinfo_claims(SOMEBODY, ["email"], token_organization=None)) == {}
         assert reads == []
 
     @pytest.mark.parametrize(("organization", "is_admin"), [(HOSPITAL, True), (SCHOOL, False)])
     def test_that_the_token_is_for_is_described(self, reads, organization, is_admin):
-        assert organizations.get_userinfo_claims(SOMEBODY, ["email"], token_organization=organization) == {
+        found = do(organizations.get_userinfo_claims(SOMEBODY, ["email"], token_organization=organization))
+
+        assert found == {
             "organization_id": organization,
             "organization_is_admin": is_admin,
         }
 
     def test_that_the_user_has_left_is_omitted(self, reads):
-        found = organizations.get_userinfo_claims(SOMEBODY, ["organizations"], token_organization="gone")
+        found = do(organizations.get_userinfo_claims(SOMEBODY, ["organizations"], token_organization="gone"))
 
         assert found == {"organizations": [self.HOSPITAL, self.SCHOOL]}

@@ -25,12 +25,17 @@ def read(monkeypatch):
         yield from ()
         return SimpleNamespace(userinfo_alg="ES256" if tokens[-1] == "signed" else "", claims=parsed.claims)
 
+    def build(principal):
+        yield from ()
+        return {"sub": "somebody"}
+
     def sign(body, *, client_id, algorithm):
+        yield from ()
         return f"{body['sub']} {client_id} {algorithm}"
 
     monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.read", read)
     monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.find_principal_of", find_principal_of)
-    monkeypatch.setattr("oidc.provider.userinfo_surface.userinfo.build", lambda _: {"sub": "somebody"})
+    monkeypatch.setattr("oidc.provider.userinfo_surface.userinfo.build", build)
     monkeypatch.setattr("oidc.provider.userinfo_surface.tokens.build_userinfo_token", sign)
     return tokens
 

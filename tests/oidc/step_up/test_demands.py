@@ -4,7 +4,6 @@ import pytest
 
 from identity.users.models import User
 from interaction.experience import services as experience
-from oidc.grants.models import AuthorizationRequest
 from tests.support import passkeys
 from tests.support.cast import query_of
 from tests.support.factors import NEXT, SKIP, TOTP, enrol, has_session, switch_on
