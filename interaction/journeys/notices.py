@@ -98,7 +98,7 @@ def _get_origin(notice: Notice) -> dict[str, str]:
 
 
 def _get_language(user: User) -> str | None:
-    """Return the language of a user's profile or, as releases before 0.6.0 did, of ``custom_data``; else the active."""
+    """Return the language of a user: of the profile or, as before 0.6.0, of ``custom_data``."""
     former = user.custom_data.get("locale")
     return (
         languages.find_own(user)

@@ -37,14 +37,17 @@ def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse
         if "skip" in request.POST or "cancel" in request.POST:
             return leave(request, visit, refuse=partial(_refuse, request, step))
         return _prove(request, step)
-    except NothingToProve:
+    except NothingPending as error:
+        return start_again(visit, error)
+
+
+def start_again(visit: Visit, error: NothingPending | None = None) -> HttpResponse:
+    """Redirect a browser without a pending sign-in: to the next page if it is signed in, else to sign in.
+
+    If its user can prove nothing more, the request asks no more.
+    """
+    if isinstance(error, NothingToProve):
         return redirect(leaving.continue_unfulfilled(visit))
-    except NothingPending:
-        return start_again(visit)
-
-
-def start_again(visit: Visit) -> HttpResponse:
-    """Redirect a browser without a pending sign-in: to the next page if it is signed in, else to sign in."""
     if visit.current is not None:
         return redirect(visit.next_url)
     return redirect(page_url("pages:sign-in", visit.pending))

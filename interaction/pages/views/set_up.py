@@ -10,9 +10,9 @@ from identity.factors.errors import EnrolmentExpired
 from identity.factors.kinds import FactorType
 from identity.http.responses import add_headers, redirect
 from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import backup, current_step, leaving, setting_up, visits
+from interaction.journeys.second_factor import backup, current_step, setting_up, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
-from interaction.journeys.second_factor.current_step import NothingToProve, SecondStep
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.pages import factor_page, passkey_part
 from interaction.pages.forms import SetUpForm
 from interaction.pages.views import shared
@@ -36,10 +36,8 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         if FactorType.TOTP not in step.need.enrolable:  # the page was open for too long
             return _page(request, step, SetUpForm(), None, 403)
         return _confirm(request, step)
-    except NothingToProve:
-        return redirect(leaving.continue_unfulfilled(visit))
-    except NothingPending:
-        return start_again(visit)
+    except NothingPending as error:
+        return start_again(visit, error)
 
 
 def _begin(step: SecondStep) -> Offer | None:
