@@ -51,6 +51,13 @@ for (const button of document.querySelectorAll("[data-wait]")) {
   button.form.querySelector("[data-wait-note]").hidden = true;
 }
 
+// Whoever opens another way goes on with its field.
+for (const way of document.querySelectorAll("details.other-way")) {
+  way.addEventListener("toggle", () => {
+    if (way.open) way.querySelector("input.code")?.focus({ preventScroll: true });
+  });
+}
+
 // Times are shown in the time zone of the reader.
 for (const time of document.querySelectorAll("time[data-local]")) {
   const style = time.dataset.local === "date" ? { dateStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" };
