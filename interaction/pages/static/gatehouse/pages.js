@@ -51,6 +51,18 @@ for (const button of document.querySelectorAll("[data-wait]")) {
   button.form.querySelector("[data-wait-note]").hidden = true;
 }
 
+// An error is about the value that was sent, so it goes once the field changes.
+for (const input of document.querySelectorAll("[aria-invalid]")) {
+  const error = `${input.id}_error`;
+  input.addEventListener("input", () => {
+    const others = input.getAttribute("aria-describedby")?.split(" ").filter((id) => id !== error) ?? [];
+    if (others.length) input.setAttribute("aria-describedby", others.join(" "));
+    else input.removeAttribute("aria-describedby");
+    input.removeAttribute("aria-invalid");
+    document.getElementById(error)?.remove();
+  }, { once: true });
+}
+
 // Whoever opens another way goes on with its field.
 for (const way of document.querySelectorAll("details.other-way")) {
   way.addEventListener("toggle", () => {
