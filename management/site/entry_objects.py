@@ -12,7 +12,6 @@ from identity.organizations.models import Organization, OrganizationPermission, 
 from identity.resources.models import Resource, Scope
 from identity.roles.models import Role
 from identity.users.models import User
-from interaction.connectors.models import Connector
 from oidc.applications.models import Application
 
 # By the first part of the key: the model of the row that the payload names with ``id``.
@@ -28,7 +27,6 @@ _MODELS: Final[Mapping[str, Any]] = {
     "Role": Role,
     "Resource": Resource,
     "Scope": Scope,
-    "Connector": Connector,
 }
 _NAMES: Final = ("name", "username", "email", "slug", "masked", "connector_id")  # the best one first
 Cell = Link | str
