@@ -29,7 +29,7 @@ class PreviewForm(TargetForm):
 
 
 def _show(submission: Submission) -> ShowPanels:
-    (user_id,) = find_user_ids(submission.fields["user_id"], "user_id")
+    (user_id,) = find_user_ids(" ".join(submission.fields["user_id"].split()), "user_id")
     explained = claims_preview.build(submission.row, **{**submission.fields, "user_id": user_id})
     return ShowPanels([_build_panel(str(title), explained[place]) for place, title in _TITLES.items()])
 

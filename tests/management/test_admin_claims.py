@@ -53,7 +53,7 @@ def test_decision_P13_the_page_of_a_role_says_which_claim_has_it(acme, operator)
 
     page = page_of(operator, "roles/role", role)
 
-    assert "Where applications find this role" in page
+    assert "Claims that contain this role" in page
     assert "with the scope roles" in page
 
 
@@ -77,4 +77,4 @@ def test_decision_P14_a_user_of_another_tenant_is_unknown_to_the_preview(rival, 
     )
 
     assert answer.status_code == 400
-    assert "unknown" in answer.text
+    assert "No user has the ID, username, email or phone" in answer.text
