@@ -166,7 +166,8 @@ class TestErrors:
 
             minutes = -(-int(page.headers["Retry-After"]) // 60)
             time = f"{page.headers['Retry-After']} seconds" if minutes == 1 else f"{minutes} minutes"
-            says = f"Too many attempts. Try again in {time}" + (", or use a code." if with_codes else ".")
+            code = ", or use a code if your account has an email or phone" if with_codes else ""
+            says = f"Too many attempts. Try again in {time}{code}."
             assert page.status_code == 401
             assert page.text.count(says) == 1
 
