@@ -19,6 +19,7 @@ _MODELS: Final[Mapping[str, Any]] = {
     "User": User,
     "BackupCodes": User,
     "Application": Application,
+    "ApplicationSecret": Application,
     "Organization": Organization,
     "OrganizationMember": Organization,
     "OrganizationApplication": Organization,
