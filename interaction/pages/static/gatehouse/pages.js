@@ -63,7 +63,7 @@ for (const input of document.querySelectorAll("[aria-invalid]")) {
   }, { once: true });
 }
 
-// Whoever opens another way goes on with its field.
+// The field of a way that the user opens gets the focus.
 for (const way of document.querySelectorAll("details.other-way")) {
   way.addEventListener("toggle", () => {
     if (way.open) way.querySelector("input.code")?.focus({ preventScroll: true });
