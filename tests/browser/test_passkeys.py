@@ -239,6 +239,8 @@ def test_axe_finds_nothing_on_the_pages(screens, tenant, user, language):
     look("no passkeys")
     page.locator("[name=name]").fill("Phone")
     page.locator("[data-ceremony=set_up]").click()
+    page.wait_for_url("**/codes?done=passkey")
+    page.goto(f"{tenant.address}/account/security/passkeys")
     expect(page.get_by_text("Phone", exact=True)).to_be_visible()
     look("passkeys")
     page.locator("[data-ceremony=set_up]").click()

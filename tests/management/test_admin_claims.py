@@ -89,7 +89,7 @@ def test_the_user_is_named_by_an_identifier_and_the_organization_by_its_name(acm
     assert shown.status_code == 200
     assert "Ada Lovelace" in shown.text
     assert (unknown.status_code, several.status_code) == (400, 400)
-    assert "Is unknown, or the user is not a member" in unknown.text
+    assert "is unknown, or the user is not a member" in unknown.text
     assert "Several organizations have this name. Enter the ID." in several.text
 
 
@@ -100,4 +100,4 @@ def test_decision_P14_a_user_of_another_tenant_is_unknown_to_the_preview(rival, 
     )
 
     assert answer.status_code == 400
-    assert "No user has the ID, username, email or phone" in answer.text
+    assert "no user has the ID, username, email or phone" in answer.text
