@@ -106,7 +106,7 @@ def test_only_the_chosen_way_to_set_up_is_shown(acme: World, localhost: str, scr
     expect(passkey).to_be_hidden()
     expect(primary).to_have_text("Set up")
 
-    page.get_by_text("Use another way").click()
+    page.get_by_text("Use another way", exact=True).click()
     expect(page.get_by_label("Code")).to_be_hidden()
     if scripts:
         expect(passkey).to_be_visible()
