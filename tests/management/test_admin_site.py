@@ -206,7 +206,7 @@ class TestAudit:
     def test_an_entry_is_a_sentence_with_the_name_of_its_object(self, acme, operator):
         admin = superuser(acme)
         admin.created("/users", username="ada", password=cast.PASSWORD)
-        admin.created("/applications", name="Shop <b>", type="Spa", redirect_uris=["https://shop.example/"])
+        admin.created("/applications", name="Shop <b>", type="SPA", redirect_uris=["https://shop.example/"])
         acme.browser().sign_in(acme.user("bob"), "wrong")
 
         rows = re.findall(r'class="field-what">(.*?)</td>', operator.get("/admin/audit/entry/").text)
@@ -297,7 +297,7 @@ class TestDashboard:
 
         shown = operator.get("/admin/").text
 
-        numbers = dict(re.findall(r"<span>([^<]+)</span> <strong>(\d+)(?: a day)?</strong>", shown))
+        numbers = dict(re.findall(r"<span>([^<]+)</span> <strong>(\d+)(?: a day on average)?</strong>", shown))
         assert numbers == {
             "Sign-ins": "1",
             "Failed sign-ins": "1",

@@ -132,7 +132,7 @@ class TestSettingUp:
 
     def test_backup_codes_come_next_and_need_no_password_again(self, browser):
         offered = browser.get(add(browser).headers["Location"])
-        made = form(offered).submit(browser)
+        made = send(browser, f"{CODES}?done=added", offered)
 
         assert "Authenticator app added." in offered.text
         assert "Create backup codes" in offered.text
