@@ -297,7 +297,8 @@ class TestDashboard:
 
         shown = operator.get("/admin/").text
 
-        numbers = dict(re.findall(r"<span>([^<]+)</span> <strong>(\d+)(?: a day on average)?</strong>", shown))
+        headlines = r"<span>([^<]+)</span> <strong>(\d+)(?: a day on average)?</strong>"
+        numbers = dict(re.findall(headlines, shown))
         assert numbers == {
             "Sign-ins": "1",
             "Failed sign-ins": "1",
