@@ -39,12 +39,16 @@ def _build_panels(user: User) -> list[Panel]:
         for factor in services.get_factors(user)
     ]
     headings = (gettext("Factor"), gettext("Added"), gettext("Last used"))
-    title = (
-        gettext("Second factors, asked for at each sign-in")
+    note = (
+        gettext("Two-step sign-in is on: each sign-in asks for a second factor.")
         if user.two_step
-        else gettext("Second factors, asked for only if a policy does")
+        else gettext(
+            "Two-step sign-in is off: a sign-in asks for a second factor only if the policy of this tenant "
+            "or of an organization requires it."
+        )
     )
-    return [Panel(title, headings, rows, empty=gettext("The user has set up none."))]
+    empty = gettext("The user has set up none.")
+    return [Panel(gettext("Second factors"), headings, rows, empty=empty, note=note, operation="two-step")]
 
 
 def _build_form(user: User) -> type[forms.Form]:

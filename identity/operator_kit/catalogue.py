@@ -41,6 +41,7 @@ class OperationCatalogue:
             and operation.needs_row == (row is not None)
             and (row is None or operation.is_possible(row))
             and self.may_run(request, operation)
+            and (row is None or operation.is_useful(row))
         ]
 
     def get_links(self, request: HttpRequest, row: Any = None) -> list[tuple[Operation, str]]:

@@ -20,6 +20,7 @@ _RENAMED: Final = {
     "Auth time": gettext_noop("Signed in at"),
     "Last sign in": gettext_noop("Last sign-in"),
     "Login count": gettext_noop("Number of sign-ins"),
+    "Required acr": gettext_noop("Required strength of the sign-in (acr)"),
     "Self registered": gettext_noop("Registered by the user"),
 }
 _WORD: Final = re.compile(rf"\b({'|'.join(_ABBREVIATIONS)})\b", re.IGNORECASE)

@@ -141,6 +141,7 @@ class Operation:
     - ``permission`` is required in addition to the permission to change such rows.
     - ``needs_proof``: the administrator has to prove the identity first: see ``fresh_proof``. The pages for
       many rows, and those of ``serve``, do not ask for it.
+    - ``is_useful``: there is a button only for rows for which this is true. The form works for all.
     - ``hidden``: no button is shown. Only the result ``ShowForm`` of another operation shows the form.
     - ``section`` names the section of the row's page that has the button. Without it, the button is at the
       top or, if the operation ``is_destructive``, in the danger zone.
@@ -166,6 +167,7 @@ class Operation:
     form: type[forms.Form] = forms.Form
     initial: Callable[[Any], dict[str, Any]] = _no_values
     is_possible: Callable[[Any], bool] = _always
+    is_useful: Callable[[Any], bool] = _always
     needs_row: bool = True
     is_destructive: bool = False
     form_for: Callable[[Any], type[forms.Form]] | None = None

@@ -22,7 +22,7 @@ from django.utils.translation import gettext
 
 from database import ids
 from identity.http.responses import allow_frames
-from identity.operator_kit import bulk, columns, extensions, in_place, lists, routes
+from identity.operator_kit import bulk, columns, extensions, in_place, lists, panel_buttons, routes
 from identity.operator_kit.catalogue import OperationCatalogue
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Panel
@@ -210,7 +210,8 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         """Return the template context of the page of a row, without that of every page."""
         operations = sorted(self.catalogue.get_links(request, row), key=lambda link: link[0].name != "change")
         previewed = next((one for one, _ in operations if one.draft and one.tab), None)
-        buttons = in_place.get_buttons(operations, row)
+        panels, links = panel_buttons.place(self.get_panels(request, row), operations)
+        buttons = in_place.get_buttons(links, row)
         log_query = f"?{self.log_filter}={row.pk}&when=all" if self.log_filter else ""
         return {
             "opts": self.opts,
@@ -224,7 +225,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             "row_link": routes.row_url(row),
             "copied": columns.COPIED,
             "previews": (opened or {}).get("previews") or self.previewer.get_links(previewed, row),
-            "panels": self.get_panels(request, row),
+            "panels": panels,
             "cards": extensions.build_cards(self.model, row, operations),
             "log_link": log_query and reverse("admin:audit_entry_changelist") + log_query,
             "heading": self.heading,

@@ -49,7 +49,9 @@ class Panel:
     """A short table with a title: rows of other models that belong to a row.
 
     ``is_cut`` says that there are more rows, which ``more_url`` lists. ``section`` names the section that
-    shows the table, if the page has sections.
+    shows the table, if the page has sections. ``note`` is a sentence above the rows. ``operation`` names the
+    operation of the page that changes the rows, whose ``button`` is then at the title. ``ends`` names those
+    that only end what the rows list, so a page without such rows has no buttons for them.
     """
 
     title: Text
@@ -59,6 +61,10 @@ class Panel:
     empty: Text = _NONE
     more_url: str = ""
     section: Text = ""
+    note: Text = ""
+    operation: str = ""
+    ends: tuple[str, ...] = ()
+    button: Link | None = None
 
 
 def build_panel(
@@ -68,7 +74,7 @@ def build_panel(
     get_cells: Callable[[Any], tuple[Any, ...]],
     **options: Any,
 ) -> Panel:
-    """Return a panel of the first rows of a query, with the options ``empty``, ``more_url``, ``section``."""
+    """Return a panel of the first rows of a query, with the options of ``Panel``."""
     found = list(rows[: _MAX_ROWS + 1])
     cells = [get_cells(row) for row in found[:_MAX_ROWS]]
     return Panel(title, headings, cells, is_cut=len(found) > _MAX_ROWS, **options)

@@ -1,6 +1,6 @@
 """Template tags of the operators' site, loaded as ``console``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -22,6 +22,22 @@ register: Final = template.Library()
 def label(text: object) -> str:
     """Return a text as a label; HTML stays as it is."""
     return text if isinstance(text, SafeData) else get_label(text)  # type: ignore[return-value]
+
+
+@register.filter
+def with_labels(cells: Iterable[str], headers: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the cells of a row of a list, each with the label of its column, which narrow windows show.
+
+    A cell without a value has the attribute ``data-empty``.
+    """
+    return [_add_label(cell, get_label(header["text"])) for cell, header in zip(cells, headers, strict=True)]
+
+
+def _add_label(cell: str, text: str) -> str:
+    """Return the HTML of a cell, whose first attribute is its class, with the label of its column."""
+    is_empty = cell.endswith(">-</td>")
+    attributes = format_html(' data-label="{}"{} class=', text, " data-empty" if is_empty else "")
+    return cell if "action-checkbox" in cell else SafeString(cell.replace(" class=", attributes, 1))
 
 
 @register.filter
@@ -47,6 +63,12 @@ def compact(number: int) -> str:
 def named(choices: Sequence[Any], name: object) -> Any:
     """Return the choice with this name, or the first."""
     return next((choice for choice in choices if choice.name == name), choices[0])
+
+
+@register.filter
+def item(sequence: Sequence[Any], index: int) -> Any:
+    """Return the item of a sequence at an index."""
+    return sequence[index]
 
 
 @register.filter

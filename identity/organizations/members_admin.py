@@ -17,7 +17,7 @@ from identity.operator_kit import crud, routes
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.pages import Pages
-from identity.operator_kit.panels import Panel, build_panel, link
+from identity.operator_kit.panels import Link, Panel, build_panel, link
 from identity.operator_kit.timestamps import format_time
 from identity.organizations import admin_actions, forms, services
 from identity.organizations.models import Membership, Organization
@@ -130,6 +130,8 @@ def _build_user_panels(user: User) -> list[Panel]:
                 gettext("Yes") if member.is_admin else gettext("No"),
                 format_time(member.created_at),
             ),
+            empty=gettext("None. Add the user as a member on the page of an organization."),
+            button=Link(gettext("Organizations"), routes.list_url(Organization)),
         )
     ]
 

@@ -22,7 +22,6 @@ _LABELS: Final = (
     gettext_noop("Access token TTL"),
     gettext_noop("Default"),
     gettext_noop("Protected"),
-    gettext_noop("Required acr"),
     gettext_noop("Resource"),
 )
 
@@ -49,7 +48,7 @@ class SettingsForm(forms.Form):
         help_text=_("Choose RS256 for APIs and gateways that verify no other."),
     )
     required_acr = forms.CharField(
-        label=_("Required acr"),
+        label=_("Required strength of the sign-in (acr)"),
         required=False,
         max_length=256,
         help_text=_(

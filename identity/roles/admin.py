@@ -132,6 +132,7 @@ def _build_user_panels(user: User) -> list[Panel]:
             (gettext("Role"), gettext("Description")),
             roles,
             lambda role: (link(role, role.name), role.description),
+            operation="roles",
         )
     ]
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
 from identity.core.text_lists import join
+from identity.http import browser_names
 from identity.operator_kit import routes
 from identity.operator_kit.badges import GOOD, QUIET, badge
 from identity.operator_kit.extensions import register_operations, register_panels
@@ -132,8 +133,8 @@ class SessionAdmin(Pages):
 
     @admin.display(description=_("Browser"))
     def browser(self, session: Session) -> str:
-        """Return the beginning of the User-Agent header."""
-        return session.user_agent[:60]
+        """Return the name of the browser and its system."""
+        return browser_names.describe(session.user_agent)
 
     @admin.display(description=_("Methods (amr)"))
     def methods(self, session: Session) -> str:
@@ -165,10 +166,11 @@ def _build_user_panels(user: User) -> list[Panel]:
                 link(session, _signed_in(session)),
                 format_time(session.last_used_at),
                 session.ip,
-                session.user_agent[:60],
+                browser_names.describe(session.user_agent),
             ),
             empty=gettext("No live sessions."),
             more_url=f"{routes.list_url(Session)}?{urlencode({'q': user.identifier})}",
+            ends=("end-sessions",),
         )
     ]
 

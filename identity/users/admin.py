@@ -9,7 +9,8 @@ from django.utils.translation import gettext, gettext_noop, ngettext_lazy, pgett
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
-from identity.operator_kit.badges import BAD, GOOD, badge
+from identity.operator_kit.badges import BAD, GOOD, WARNING, badge
+from identity.operator_kit.breaks import break_after_at
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.users import (
@@ -78,11 +79,17 @@ def _remove(submission: Submission) -> str:
     return gettext("The user is deleted.")
 
 
+@admin.display(description=_("Email"), ordering="email")
+def email(user: User) -> str:
+    """Return the email, which may be broken after its @."""
+    return break_after_at(user.email or "")
+
+
 @admin.register(User)
 class UserAdmin(Pages):
     section = "Users"
     empty = _("Create the first user, or import users from a file.")
-    list_display = ("display_name", "email", "phone", "state", "last_sign_in_at", "created_at")
+    list_display = ("display_name", email, "phone", "state", "last_sign_in_at", "created_at")
     list_filter = ("is_suspended", "self_registered", "email_verified", "phone_verified")
     search_fields = ("search_text",)
     search_help_text = _("Part of a username, name, email or phone, or a full ID")
@@ -114,7 +121,7 @@ class UserAdmin(Pages):
             "unlock", _("Unlock user"),
             _("Ends the locks after failed sign-ins, for every network and browser. Earlier failures no "
               "longer count."),
-            _unlock, sentence=_("Unlock {name}"),
+            _unlock, sentence=_("Unlock {name}"), is_useful=sign_in_locks.is_locked,
             bulk_label=(
                 _("Unlock users"), ngettext_lazy("Unlock %(count)s user", "Unlock %(count)s users", "count"),
             ),
@@ -176,13 +183,25 @@ class UserAdmin(Pages):
         """Return the name and an identifier."""
         return f"{user.name} ({user.identifier})" if user.name else user.identifier or str(user.pk)
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Show the list, with the users who are locked."""
+        response = super().changelist_view(request, extra_context)
+        if changelist := getattr(response, "context_data", {}).get("cl"):
+            users = list(changelist.result_list)
+            locked = sign_in_locks.find_locked(users)
+            for user in users:
+                user.is_locked = user.pk in locked  # read by ``state``
+            changelist.result_list = users
+        return response
+
     @admin.display(description=_("State"))
     def state(self, user: User) -> str:
-        return (
-            badge(pgettext("user", "Suspended"), BAD)
-            if user.is_suspended
-            else badge(pgettext("user", "Active"), GOOD)
-        )
+        if user.is_suspended:
+            return badge(pgettext("user", "Suspended"), BAD)
+        is_locked = getattr(user, "is_locked", None)  # set by changelist_view
+        if sign_in_locks.get_locks(user) if is_locked is None else is_locked:
+            return badge(pgettext("user", "Locked"), WARNING)
+        return badge(pgettext("user", "Active"), GOOD)
 
     @admin.display(description=_("Profile"))
     def profile_text(self, user: User) -> str:

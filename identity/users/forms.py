@@ -41,13 +41,13 @@ class PersonForm(forms.Form):
         label=_("Email"),
         required=False,
         max_length=254,
-        help_text=_("A new one is unverified until the user verifies it."),
+        help_text=_("A new email is unverified until the user verifies it."),
     )
     phone = forms.CharField(
         label=_("Phone"),
         required=False,
         max_length=32,
-        help_text=_("A new one is unverified until the user verifies it."),
+        help_text=_("A new phone number is unverified until the user verifies it."),
     )
 
 

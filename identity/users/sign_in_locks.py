@@ -1,5 +1,6 @@
 """The locks of users after failed sign-ins: by identifier, and of the confirmation on the account page."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -41,6 +42,25 @@ def get_second_factor_group(user_id: UUID) -> str:
 def get_locks(user: User) -> list[ActiveLock]:
     """Return the active locks of a user's identifiers, the longest first."""
     return limits.get_locks(_identifier_groups(user))
+
+
+def is_locked(user: User) -> bool:
+    """Return whether ``end`` would end a lock of a user."""
+    others = (get_confirmation_group(user.pk), get_second_factor_group(user.pk))
+    return bool(limits.get_locks([*_identifier_groups(user), *others]))
+
+
+def find_locked(users: Sequence[User]) -> set[UUID]:
+    """Return the ids of those users who have a locked identifier.
+
+    One read is enough if nobody is locked. Otherwise each half of the users is read again.
+    """
+    if not users or not limits.get_locks([group for user in users for group in _identifier_groups(user)]):
+        return set()
+    if len(users) == 1:
+        return {users[0].pk}
+    half = len(users) // 2
+    return find_locked(users[:half]) | find_locked(users[half:])
 
 
 def hash_keys(user: User, addresses: list[str]) -> dict[str, str]:

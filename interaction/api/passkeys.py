@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from audit import context
 from identity.factors.challenges import Ceremony
 from identity.sessions import cookies
+from identity.sessions.models import Session
 from identity.users.hashing_views import hashes_password
 from interaction.api.passkey_serializers import (
     PasskeyChallengeSerializer,
@@ -19,7 +20,7 @@ from interaction.api.second_factor import SecondFactorView
 from interaction.api.second_factor_serializers import SignedInSerializer
 from interaction.api.views import respond_to_sign_in
 from interaction.journeys.passkeys import steps
-from interaction.journeys.second_factor import browser_cookies
+from interaction.journeys.second_factor import backup, browser_cookies
 from interaction.journeys.second_factor.confirming import Renewed
 
 
@@ -56,7 +57,15 @@ class VerifyPasskey(SecondFactorView):
         result = steps.verify(visit, ceremony=ceremony, **fields)
         if not isinstance(result, Renewed):
             return respond_to_sign_in(request, result)
-        url = reverse("pages:account-passkeys" if ceremony.is_registration else "pages:account-security")
-        response = Response({"redirect_to": url})
+        response = Response({"redirect_to": _get_next_url(visit.current, ceremony)})
         browser_cookies.set_renewed(request, response, result)
         return response
+
+
+def _get_next_url(session: Session | None, ceremony: Ceremony) -> str:
+    """Return the account page to show after a ceremony: that of backup codes if the user needs some."""
+    if not ceremony.is_registration:
+        return reverse("pages:account-security")
+    if session is not None and backup.should_offer(session):
+        return f"{reverse('pages:account-backup-codes')}?done=passkey"
+    return reverse("pages:account-passkeys")

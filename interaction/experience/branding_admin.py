@@ -56,7 +56,7 @@ def _build_card(section: Text, row: Any, urls: Mapping[str, str]) -> Card | None
     lines: list[overview.Line] = (
         overview.describe_branding(row.branding, look_form.OwnLookForm)
         if row.branding
-        else [(pgettext("appearance", "Look"), gettext("As elsewhere"))]
+        else [(pgettext("appearance", "Look"), gettext("Same as the tenant"))]
     )
     own = Values(gettext("Branding"), urls.get(_NAME, ""), lines, level=3 if section else 2)
     return Card("admin/sections.html", [own], section)

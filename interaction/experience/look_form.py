@@ -75,7 +75,7 @@ class OwnLookForm(BrandingForm):
     layout = forms.ChoiceField(
         label=_("Layout"),
         required=False,
-        choices=[("", _("As elsewhere")), ("card", pgettext_lazy("layout", "Card")), *_LAYOUTS],
+        choices=[("", _("Same as the tenant")), ("card", pgettext_lazy("layout", "Card")), *_LAYOUTS],
         widget=forms.RadioSelect,
     )
 

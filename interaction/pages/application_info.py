@@ -24,13 +24,16 @@ def describe(application: Application) -> dict[str, object]:
     """
     is_third_party = application.is_third_party
     login_url = client_metadata.build_login_url(application)
+    uris = [(uri, label) for name, label in _LINKS if (uri := getattr(application, name))]
+    hosts = {_host(uri) for uri, _label in uris} if is_third_party else set()
+    shared_host = hosts.pop() if len(hosts) == 1 else ""
     return {
         "logo_url": "" if is_third_party else application.logo_uri,
         "initial": application.name[:1].upper() if is_third_party and application.logo_uri else "",
+        "shared_host": shared_host,  # of all links
         "links": [
-            {"href": uri, "label": label, "host": _host(uri) if is_third_party else ""}
-            for name, label in _LINKS
-            if (uri := getattr(application, name))
+            {"href": uri, "label": label, "host": _host(uri) if is_third_party and not shared_host else ""}
+            for uri, label in uris
         ],
         "contacts": application.contacts,
         "login_url": login_url,

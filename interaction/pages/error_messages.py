@@ -50,7 +50,9 @@ _WAITS: Final = {
     "rate_limited": _("Too many requests from your network. Try again in %(time)s."),
     "sent_too_often": _("We sent a code a moment ago. Use that one, or get a new one in %(time)s."),
 }
-_LOCKED_WITH_CODE: Final = _("Too many attempts. Try again in %(time)s, or use a code.")
+_LOCKED_WITH_CODE: Final = _(
+    "Too many attempts. Try again in %(time)s, or use a code if your account has an email or phone."
+)
 _FIELDS: Final = {
     "username": _("Use 1 to 128 characters, without spaces or @. A username can't look like a phone number."),
     "email": _("Enter an email address, like name@example.com."),

@@ -1,16 +1,17 @@
 """What the two pages that ask for a second factor share: that of a sign-in, and that of a confirmation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from django import forms
 from django.http import HttpRequest
 from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import durations
 from identity.core.errors import ServiceError
+from identity.core.text_lists import join
 from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
 from identity.limits import rules
@@ -33,11 +34,24 @@ RECOVERY: Final = "RecoveryCode"
 _RECOVERY_LABEL: Final = _("Recovery code from the people who run this service")
 
 
+_NAMES: Final = {
+    FactorType.TOTP: pgettext_lazy("in a list", "authenticator app"),
+    FactorType.EMAIL_CODE: pgettext_lazy("in a list", "code by email"),
+    FactorType.PHONE_CODE: pgettext_lazy("in a list", "code by text message"),
+    FactorType.WEBAUTHN: pgettext_lazy("in a list", "passkey or security key"),
+}
+
+
 class FactorForm(forms.Form):
     """The code of a second factor."""
 
     code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
     remember = forms.BooleanField(required=False)
+
+
+def join_names(factors: Iterable[FactorType]) -> str:
+    """Return the names of factors as part of a line. Backup codes are left out: they replace another one."""
+    return join(_NAMES[factor] for factor in factors if factor in _NAMES)
 
 
 def get_factor(request: HttpRequest, usable: Sequence[FactorType]) -> FactorType:

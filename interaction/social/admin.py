@@ -57,7 +57,7 @@ def _build_panels(user: User) -> list[Panel]:
         gettext("Linked since"),
         gettext("Last used"),
     )
-    return [Panel(gettext("Linked accounts"), headings, rows)]
+    return [Panel(gettext("Linked accounts"), headings, rows, ends=("unlink",))]
 
 
 register_panels(User, _build_panels)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any, Final, cast
 
 from django.contrib import admin
@@ -18,12 +17,11 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import context, exports
 from audit.models import Entry, EntryQuerySet
-from identity.core.text_lists import join
 from identity.operator_kit import timestamps
 from identity.operator_kit.badges import BAD, GOOD, badge
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
-from management.site import entry_search, entry_subjects, refusal_sentences
+from management.site import entry_objects, entry_search, entry_sentences, entry_subjects
 from management.site.log_filters import KeyFilter, ResultFilter, TrialFilter, WhenFilter
 
 # The labels of columns: identity/operator_kit/labels.py
@@ -34,11 +32,16 @@ _LABELS: Final = (
 
 
 def _name_actors(entries: Iterable[Entry], reader: Any) -> list[Entry]:
-    """Return entries with a new attribute ``who``: the user, administrator or application that acted."""
+    """Return entries with two new attributes.
+
+    ``who`` is the user, administrator or application that acted, ``about`` what was created, changed or used.
+    """
     entries = list(entries)
     actors = entry_subjects.find_actors(entries, reader)
+    objects = entry_objects.find_objects(entries)
     for entry in entries:
         entry.who = actors[entry.pk]  # type: ignore[attr-defined]
+        entry.about = objects[entry.pk]  # type: ignore[attr-defined]
     return entries
 
 
@@ -51,7 +54,7 @@ class AuditLog(Pages):
     section = "Audit log"
     empty = _("Everything that users, applications and administrators do is recorded here.")
     title = _("Audit log")
-    list_display = ("occurred_at", "key", "result", "error", "subject", "ip", "facts")
+    list_display = ("occurred_at", "key", "what", "result", "subject", "ip")
     list_display_links = ("key",)
     list_filter = (ResultFilter, WhenFilter, TrialFilter, KeyFilter)
     search_fields = ("identifier_key",)  # makes Django show the search; see get_search_results
@@ -59,7 +62,7 @@ class AuditLog(Pages):
     sortable_by = ()
     change_list_template = "admin/entries.html"
     field_groups = (
-        (_("Event"), ("occurred_at", "key", "result", "error", "subject", "user_id", "application_id")),
+        (_("Event"), ("occurred_at", "key", "what", "result", "subject", "user_id", "application_id")),
         (_("Request"), ("ip", "user_agent", "reference")),
         (_("Facts"), ("payload_text",)),
         (_("Record"), ("id",)),
@@ -130,23 +133,17 @@ class AuditLog(Pages):
         is_failed = entry.payload.get("result") == "failed"
         return badge(gettext("Failed"), BAD) if is_failed else badge(gettext("Succeeded"), GOOD)
 
-    @admin.display(description=_("Reason"))
-    def error(self, entry: Entry) -> str:
-        """The reason of a failure, in words."""
-        return refusal_sentences.describe(entry) if entry.payload.get("result") == "failed" else "-"
-
     @admin.display(description=_("Who"))
     def subject(self, entry: Entry) -> str:
         """The administrator, user or application that acted."""
         who = entry.who  # type: ignore[attr-defined]  # set by _name_actors
         return format_html('<a href="{}">{}</a>', who.href, who.text) if isinstance(who, Link) else who
 
-    @admin.display(description=_("Facts"))
-    def facts(self, entry: Entry) -> str:
-        """The other facts of the event, shortened."""
-        rest = {k: v for k, v in entry.payload.items() if k not in {"result", "error", "administrator_id"}}
-        text = join(f"{name}: {_brief(value)}" for name, value in rest.items())[:120]
-        return format_html("<bdi>{}</bdi>", text)
+    @admin.display(description=_("What"))
+    def what(self, entry: Entry) -> str:
+        """What happened, with the reason of a failure, and the name of its object."""
+        about = _format_cell(entry.about)  # type: ignore[attr-defined]  # set by _name_actors
+        return format_html("{} {}", entry_sentences.sentence(entry), about)
 
     @admin.display(description=_("Facts"))
     def payload_text(self, entry: Entry) -> str:
@@ -163,5 +160,8 @@ class AuditLog(Pages):
         )
 
 
-def _brief(value: Any) -> str:
-    return str(value) if isinstance(value, str | int | datetime) else json.dumps(value, ensure_ascii=False)
+def _format_cell(cell: entry_objects.Cell) -> str:
+    """Return a name in HTML that keeps its own direction, with its link if it has one."""
+    if isinstance(cell, Link):
+        return format_html('<a href="{}"><bdi>{}</bdi></a>', cell.href, cell.text)
+    return format_html("<bdi>{}</bdi>", cell) if cell else ""

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from identity.operator_kit.extensions import register_operations
 from identity.operator_kit.operations import Operation, ShowPanels, Submission
 from identity.operator_kit.panels import Panel
+from identity.users.user_lines import find_user_ids
 from management.site.target_form import TargetForm
 from oidc.applications.models import Application
 from oidc.applications.page_sections import PERMISSIONS
@@ -21,14 +22,15 @@ _TITLES: Final = {"id_token": _("ID token"), "userinfo": _("Userinfo"), "access_
 class PreviewForm(TargetForm):
     """The user, and what a token request would name."""
 
-    user_id = forms.CharField(max_length=64, label=_("User ID"))
+    user_id = forms.CharField(max_length=256, label=_("User"), help_text=_("Username, email, phone or ID"))
     scope = forms.CharField(max_length=2048, initial="openid profile email roles", label=_("Scope"))
 
     field_order = ("user_id", "scope", "organization_id", "resource")
 
 
 def _show(submission: Submission) -> ShowPanels:
-    explained = claims_preview.build(submission.row, **submission.fields)
+    (user_id,) = find_user_ids(" ".join(submission.fields["user_id"].split()), "user_id")
+    explained = claims_preview.build(submission.row, **{**submission.fields, "user_id": user_id})
     return ShowPanels([_build_panel(str(title), explained[place]) for place, title in _TITLES.items()])
 
 

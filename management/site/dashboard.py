@@ -67,7 +67,7 @@ def _chart(figures: Figures, name: str) -> Chart:
         return charts.build(subject, figures.spans, counts)
     # A week shows the average of its days. Their sum would count a user who is active on several days twice.
     average = _average(figures, figures.first, figures.last)
-    headline = gettext("%(number)s a day") % {"number": format_number(average)}
+    headline = gettext("%(number)s a day on average") % {"number": format_number(average)}
     averages = {(last, "Active users"): _average(figures, first, last) for first, last in figures.spans}
     return charts.build(subject, figures.spans, Counter(averages), headline=headline)
 

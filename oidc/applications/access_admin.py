@@ -83,16 +83,20 @@ def _build_application_panels(application: Application) -> list[Panel]:
 
 
 def _build_role_panels(role: Role) -> list[Panel]:
-    return [_build_dependents(allowed_lists.get_dependent(role=role))] if role.type == Role.Type.USER else []
+    if role.type != Role.Type.USER:
+        return []
+    title = gettext("Applications restricted to this role")
+    return [_build_dependents(title, allowed_lists.get_dependent(role=role))]
 
 
 def _build_organization_panels(organization: Organization) -> list[Panel]:
-    return [_build_dependents(allowed_lists.get_dependent(organization=organization))]
+    title = gettext("Applications restricted to this organization")
+    return [_build_dependents(title, allowed_lists.get_dependent(organization=organization))]
 
 
-def _build_dependents(applications: QuerySet[Application]) -> Panel:
+def _build_dependents(title: str, applications: QuerySet[Application]) -> Panel:
     return build_panel(
-        gettext("Applications restricted to it"), (gettext("Application"), gettext("Client ID")),
+        title, (gettext("Application"), gettext("Client ID")),
         applications,
         lambda application: (link(application), application.client_id),
     )  # fmt: skip

@@ -17,7 +17,7 @@ class AcrForm(forms.Form):
     """The values of ``acr`` of an application."""
 
     required_acr = forms.CharField(
-        label=_("Required acr"), required=False, max_length=256,
+        label=_("Required strength of the sign-in (acr)"), required=False, max_length=256,
         help_text=_("Each sign-in must be at least this strong: urn:service:acr:2fa for two factors, phr for "
         "a passkey, or an alias. Leave it empty to demand nothing."),
     )  # fmt: skip

@@ -144,21 +144,21 @@ class ApplicationAdmin(SectionedPages):
         """The algorithm or, without one, the text for the default."""
         return application.userinfo_signed_response_alg or gettext("JSON, not signed")
 
-    @admin.display(description=_("Refresh token, without use"))
+    @admin.display(description=_("Idle lifetime of refresh tokens"))
     def idle_lifetime(self, application: Application) -> Text:
         return _format_seconds(application.refresh_token_idle_seconds)
 
-    @admin.display(description=_("Refresh tokens, at most"))
+    @admin.display(description=_("Maximum lifetime of refresh tokens"))
     def absolute_lifetime(self, application: Application) -> Text:
         return _format_seconds(application.refresh_token_absolute_seconds)
 
-    @admin.display(description=_("Age of the sign-in, at most"))
+    @admin.display(description=_("Maximum age of the sign-in (max_age)"))
     def sign_in_age(self, application: Application) -> Text:
         return _format_seconds(application.default_max_age, gettext("Any age"))
 
-    @admin.display(description=_("Required acr"))
+    @admin.display(description=_("Required strength of the sign-in (acr)"))
     def required_strength(self, application: Application) -> str:
-        return application.required_acr or "-"
+        return application.required_acr or gettext("None")
 
     @admin.display(description=_("Default acr_values"))
     def default_strength(self, application: Application) -> str:

@@ -76,7 +76,7 @@ def _build_application_panels(application: Application) -> list[Panel]:
 def _build_role_panels(role: Role) -> list[Panel]:
     if role.type == Role.Type.MACHINE:
         return []
-    return [Panel(gettext("Where applications find this role"), _HEADINGS, list(_OF_ROLES))]
+    return [Panel(gettext("Claims that contain this role"), _HEADINGS, list(_OF_ROLES))]
 
 
 register_panels(Application, _build_application_panels)

@@ -19,15 +19,15 @@ class LifetimesForm(forms.Form):
     """The lifetimes of an application, in seconds."""
 
     refresh_token_idle_seconds = forms.IntegerField(
-        label=_("Refresh token, without use"), required=False, min_value=1,
+        label=_("Idle lifetime of refresh tokens"), required=False, min_value=1,
         help_text=_("Seconds. Leave it empty for the tenant's value."),
     )  # fmt: skip
     refresh_token_absolute_seconds = forms.IntegerField(
-        label=_("Refresh tokens, at most"), required=False, min_value=1,
+        label=_("Maximum lifetime of refresh tokens"), required=False, min_value=1,
         help_text=_("Seconds since the sign-in. Leave it empty for the tenant's value."),
     )  # fmt: skip
     default_max_age = forms.IntegerField(
-        label=_("Age of the sign-in, at most"), required=False, min_value=0,
+        label=_("Maximum age of the sign-in (max_age)"), required=False, min_value=0,
         help_text=_("Seconds, for authorization requests without max_age. After this time users sign in "
         "again; with 0, for each request. Leave it empty for any age."),
     )  # fmt: skip

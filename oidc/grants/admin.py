@@ -78,7 +78,8 @@ def _build_user_panels(user: User) -> list[Panel]:
         for connection in connections.get_connections(user)
     ]
     headings = (gettext("Application"), gettext("Since"), gettext("Refresh token last used"))
-    return [Panel(gettext("Applications with access"), headings, rows)]
+    ends = ("end-tokens", "disconnect")
+    return [Panel(gettext("Applications with access"), headings, rows, ends=ends)]
 
 
 register_panels(User, _build_user_panels)

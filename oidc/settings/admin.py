@@ -57,10 +57,10 @@ class ClaimsForm(forms.Form):
 class LifetimesForm(forms.Form):
     """How long sessions and refresh tokens live."""
 
-    session_idle_seconds = _lifetime(_("Session, without use"))
-    session_absolute_seconds = _lifetime(_("Session, at most"))
-    refresh_token_idle_seconds = _lifetime(_("Refresh token, without use"))
-    refresh_token_absolute_seconds = _lifetime(_("Refresh tokens, at most"))
+    session_idle_seconds = _lifetime(_("Idle lifetime of sessions"))
+    session_absolute_seconds = _lifetime(_("Maximum lifetime of sessions"))
+    refresh_token_idle_seconds = _lifetime(_("Idle lifetime of refresh tokens"))
+    refresh_token_absolute_seconds = _lifetime(_("Maximum lifetime of refresh tokens"))
     keep_signed_in = forms.BooleanField(
         label=_("Ask on the sign-in page whether to stay signed in"),
         required=False,

@@ -86,6 +86,31 @@ def test_a_phone_has_a_menu_without_a_script(screens: Screens, acme: World):
     expect(page.get_by_role("button", name="Collapse")).to_be_hidden()
 
 
+def test_a_phone_shows_each_row_as_a_card_with_labels(screens: Screens, acme: World):
+    ada = acme.user("ada", email="ada.lovelace@example.com")
+    acme.browser().sign_in(ada, "wrong")
+    page = screens.open(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    sign_in(page, acme)
+    root = acme.address.partition("/t/")[0]
+    for path, row in (
+        ("users/user/", "#result_list tbody tr"),
+        ("audit/entry/", "#result_list tbody tr"),
+        (f"users/user/{ada.pk}/change/", ".health tbody tr"),
+    ):
+        page.goto(f"{root}/admin/{path}")
+        cells = page.locator(row).first.locator("td[data-label]")
+
+        labels = cells.evaluate_all("cells => cells.map(cell => getComputedStyle(cell, '::before').content)")
+        assert labels, path
+        assert all(label.strip('"') for label in labels), (path, labels)
+        box = page.locator(row).first.bounding_box()
+        assert box is not None
+        for cell in cells.all():
+            if shown := cell.bounding_box():
+                assert shown["x"] + shown["width"] <= box["x"] + box["width"] <= 390, path
+        assert page.locator(row).first.get_by_text("Failed", exact=True).count() == (path != "users/user/")
+
+
 def test_ctrl_k_finds_a_user_and_the_sidebar_can_be_collapsed(screens: Screens, acme: World):
     acme.user("findme", name="Ada Lovelace")
     page = screens.open(viewport={"width": 1280, "height": 800})

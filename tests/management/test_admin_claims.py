@@ -8,6 +8,7 @@ from identity.resources.models import Resource
 from identity.roles.models import Role
 from oidc.applications.models import Application
 from tests.support.admin_pages import operate
+from tests.support.management import superuser
 
 CLAIM = {"name": "plan", "source": "user.custom_data.plan", "into": ["id_token", "access_token"]}
 
@@ -53,7 +54,7 @@ def test_decision_P13_the_page_of_a_role_says_which_claim_has_it(acme, operator)
 
     page = page_of(operator, "roles/role", role)
 
-    assert "Where applications find this role" in page
+    assert "Claims that contain this role" in page
     assert "with the scope roles" in page
 
 
@@ -70,6 +71,28 @@ def test_decision_P14_an_operator_sees_the_claims_of_a_user(acme, operator, clie
     assert "Ada &lt;b&gt;Lovelace&lt;/b&gt;" in answer.text
 
 
+@pytest.mark.parametrize("name", ["ada", "ada@example.com", "+441632960123"])
+def test_the_user_is_named_by_an_identifier_and_the_organization_by_its_name(acme, operator, client, name):
+    admin = superuser(acme)
+    user = acme.user("ada", name="Ada Lovelace", email="ada@example.com", phone="+441632960123")
+    clinic = admin.created("/organizations", name="Clinic")["id"]
+    admin.post(f"/organizations/{clinic}/users", user_ids=[str(user.pk)])
+    path = f"/admin/applications/application/{client.application.pk}/do/claims-preview/"
+
+    shown = operator.get(
+        path, params={"user_id": name, "organization_id": "Clinic", "scope": "openid profile"}
+    )
+    unknown = operator.get(path, params={"user_id": name, "organization_id": "Shop", "scope": "openid"})
+    admin.created("/organizations", name="Clinic")
+    several = operator.get(path, params={"user_id": name, "organization_id": "Clinic", "scope": "openid"})
+
+    assert shown.status_code == 200
+    assert "Ada Lovelace" in shown.text
+    assert (unknown.status_code, several.status_code) == (400, 400)
+    assert "is unknown, or the user is not a member" in unknown.text
+    assert "Several organizations have this name. Enter the ID." in several.text
+
+
 def test_decision_P14_a_user_of_another_tenant_is_unknown_to_the_preview(rival, operator, client):
     answer = operator.get(
         f"/admin/applications/application/{client.application.pk}/do/claims-preview/",
@@ -77,4 +100,4 @@ def test_decision_P14_a_user_of_another_tenant_is_unknown_to_the_preview(rival, 
     )
 
     assert answer.status_code == 400
-    assert "unknown" in answer.text
+    assert "no user has the ID, username, email or phone" in answer.text

@@ -203,6 +203,29 @@ class TestAudit:
         assert failed.count('class="field-key"') == 1
         assert "the password is wrong" in failed
 
+    def test_an_entry_is_a_sentence_with_the_name_of_its_object(self, acme, operator):
+        admin = superuser(acme)
+        admin.created("/users", username="ada", password=cast.PASSWORD)
+        admin.created("/applications", name="Shop <b>", type="SPA", redirect_uris=["https://shop.example/"])
+        acme.browser().sign_in(acme.user("bob"), "wrong")
+
+        rows = re.findall(r'class="field-what">(.*?)</td>', operator.get("/admin/audit/entry/").text)
+        told = [html.unescape(re.sub("<[^>]*>", "", row)) for row in rows]
+
+        assert "A user was created. ada" in told
+        assert "An application was created. Shop <b>" in told
+        assert "Sign-in with a password failed: the password is wrong." in [row.strip() for row in told]
+
+    def test_an_entry_about_a_deleted_object_is_shown(self, acme, operator):
+        admin = superuser(acme)
+        role = admin.created("/roles", name="Clerk", type="User")
+        admin.delete(f"/roles/{role['id']}")
+
+        page = operator.get("/admin/audit/entry/").text
+
+        assert "A role was created. <bdi>Clerk</bdi>" in page
+        assert "A role was deleted." in page
+
     def test_a_reference_explains_a_refusal_in_whatever_tenant_it_was(self, acme, rival, operator):
         answer = acme.browser().sign_in(acme.user("ada"), "wrong")
         reference = answer.headers["X-Request-Id"]
@@ -274,7 +297,8 @@ class TestDashboard:
 
         shown = operator.get("/admin/").text
 
-        numbers = dict(re.findall(r"<span>([^<]+)</span> <strong>(\d+)(?: a day)?</strong>", shown))
+        headlines = r"<span>([^<]+)</span> <strong>(\d+)(?: a day on average)?</strong>"
+        numbers = dict(re.findall(headlines, shown))
         assert numbers == {
             "Sign-ins": "1",
             "Failed sign-ins": "1",

@@ -101,8 +101,8 @@ class TestFigures:
 
         page = operator.get("/admin/").text
 
-        assert "<td>Other provider</td>" in page
-        assert "<td>75 %</td>" in page
+        assert ">Other provider</td>" in page
+        assert ">75 %</td>" in page
         assert "Book &lt;shop&gt;</a>" in page
         (failed, tokens) = (
             unescape(href)
@@ -136,7 +136,7 @@ class TestFigures:
 
         assert page.text.count('<figure class="card plot') == 5
         assert page.text.count('<tr><th scope="row">') == (days if days < 90 else 13)
-        assert len(page.content) < 50_000
+        assert len(page.content) < 53_000  # with the labels of cells for phones
 
     @pytest.mark.parametrize("days", ["", "8", "x", "-7", "9" * 99])
     def test_an_unknown_range_is_the_usual_one(self, acme, operator, days):

@@ -24,7 +24,7 @@ def write(world, payload=None, **columns):
 def who(operator, **query):
     """The cells of the column, newest first: text and link."""
     page = operator.get(LOG, params={"key": "tokens", **query}).text
-    cells = re.findall(r'<td class="field-subject[^"]*">(.*?)</td>', page)
+    cells = re.findall(r'<td [^>]*class="field-subject[^"]*">(.*?)</td>', page)
     found = [re.fullmatch(r'(?:<a href="([^"]*)">)?([^<]*)(?:</a>)?', cell) for cell in cells]
     return [(html.unescape(cell[2]), cell[1]) for cell in found if cell]
 

@@ -64,7 +64,7 @@ def test_the_card_says_that_nothing_is_set_and_leads_to_the_form(operator, place
     _, page = place
     shown = operator.get(f"{page}/change/").text
 
-    assert "As elsewhere" in shown
+    assert "Same as the tenant" in shown
     assert f"{page}/change/?edit=branding#card-branding" in shown
     assert "preview-frame" not in shown
 
@@ -106,4 +106,4 @@ def test_an_application_without_pages_of_its_own_has_no_form(admin, operator, fi
     shown = operator.get(f"/admin/applications/application/{pk}/change/").text
 
     assert "do/branding/" not in shown
-    assert "As elsewhere" not in shown
+    assert "Same as the tenant" not in shown

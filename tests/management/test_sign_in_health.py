@@ -77,8 +77,8 @@ def states_of(card):
 
 def attempts_of(card):
     """Return the cells of each row of the table, without the time."""
-    rows = re.findall(r"<tr>(<td>.*?)</tr>", card, re.DOTALL)
-    cells = [re.findall(r"<td>(.*?)</td>", row) for row in rows]
+    rows = re.findall(r"<tr>(<td.*?)</tr>", card, re.DOTALL)
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
     return [[html.unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in row[1:]] for row in cells]
 
 

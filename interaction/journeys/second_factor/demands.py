@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 from database import together
+from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.needed import Demands, Person, Proven, can_reach
 from identity.factors.policy import Policy, Prompt
 from identity.organizations import memberships
 from identity.users.models import User
 from interaction.journeys.pending import Pending
+from interaction.journeys.second_factor import people
 from oidc.provider import target_demands
 from oidc.provider.authorization import demands as request_demands
 
@@ -42,6 +44,12 @@ def find(user: User, policy: Policy, person: Person, proven: Proven, pending: Pe
 def is_factor_required(user: User, policy: Policy) -> bool:
     """Return whether a policy demands a second factor of a user: the tenant's, or for an organization."""
     return policy.prompt is Prompt.MANDATORY or _is_in_strict_organization(user, policy)
+
+
+def find_asked_for(user: User, policy: Policy) -> list[FactorType]:
+    """Return the factors of which each sign-in of a user asks for one; none if two-step sign-in is off."""
+    usable = people.get_person(user, policy).get_usable(policy) if policy.is_on else []
+    return usable if usable and (user.two_step or is_factor_required(user, policy)) else []
 
 
 def _is_for_strict_organization(user: User, pending: Pending | None) -> bool:

@@ -35,14 +35,37 @@ class TestSettingUp:
         answer = add_authenticator(browser, name="My phone")
 
         assert answer.status_code == 303
-        assert answer.headers["Location"].endswith("/account/security?done=added")
-        shown = browser.get(answer.headers["Location"])
+        assert answer.headers["Location"].endswith("/account/security/codes?done=added")
+        shown = browser.get(SECURITY)
         assert "My phone" in shown.text
         assert "Two-step sign-in is on." in shown.text
         with acme.active():
             session = Session.objects.get()
         assert (session.level, session.amr) == (2, ["pwd", "otp", "mfa"])
         assert acme.browser().sign_in(user).json()["result"]["next"]["step"] == "second_factor"
+
+    def test_backup_codes_come_next_and_need_no_password_again(self, browser):
+        offered = browser.get(add_authenticator(browser).headers["Location"])
+        made = send_form(browser, f"{CODES}?done=added", offered)
+
+        assert "Authenticator app added." in offered.text
+        assert "Create backup codes" in offered.text
+        assert "Not now" in offered.text
+        assert "current-password" not in offered.text
+        assert made.text.count("<li><code>") == 10
+
+    @pytest.mark.parametrize("has_codes", [True, False])
+    def test_the_page_of_factors_comes_next_for_users_who_need_no_backup_codes(
+        self, acme, user, browser, has_codes
+    ):
+        switch_on(acme, *(["Totp", "BackupCode"] if has_codes else ["Totp"]))
+        if has_codes:
+            enrol(acme, user)
+            give_backup_codes(acme, user)
+            with acme.active():
+                Session.objects.update(level=2, second_factor_at=timezone.now())
+
+        assert add_authenticator(browser).headers["Location"].endswith("/account/security?done=added")
 
     def test_decision_M14_the_session_gets_a_new_secret_and_keeps_its_id(self, acme, browser):
         old = dict(browser.http.cookies)

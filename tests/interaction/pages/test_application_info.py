@@ -62,6 +62,18 @@ class TestConsent:
 
         assert all('rel="noopener noreferrer"' in rest for rest in links(page.text).values())
 
+    def test_a_host_that_all_links_have_is_named_once(self, acme):
+        browser, _ = signed_in(acme)
+        client = acme.application(is_third_party=True)
+        uris = {name: f"https://partner.example/{name}" for name in ("policy_uri", "tos_uri")}
+        with acme.active():
+            applications.change(client.application, uris)
+
+        page = opened(browser, client)
+
+        assert set(links(page.text)) == set(uris.values())
+        assert page.text.count("partner.example</bdi>") == 1
+
     @pytest.mark.parametrize("is_third_party", [False, True])
     def test_an_application_that_says_nothing_is_shown_as_before(self, acme, is_third_party):
         browser, _ = signed_in(acme)

@@ -190,6 +190,17 @@ class TestSetUpInASession:
         assert "Phone" in browser.get("/account/security/passkeys").text
         assert has_session(acme.browser().sign_in(user))
 
+    def test_backup_codes_come_after_the_first_passkey(self, acme, user):
+        switch_on(acme, "WebAuthn", "BackupCode")
+        browser = self.signed_in(acme, user)
+
+        answer = create(browser, device())
+        offered = browser.get(answer.json()["result"]["redirect_to"])
+
+        assert offered.url.path.endswith("/account/security/codes")
+        assert "Passkey added." in offered.text
+        assert "Create backup codes" in offered.text
+
     def test_decision_M8_a_security_key_is_asked_for_from_now_on(self, acme, user):
         switch_on(acme, "WebAuthn")
 

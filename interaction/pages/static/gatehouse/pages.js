@@ -51,6 +51,25 @@ for (const button of document.querySelectorAll("[data-wait]")) {
   button.form.querySelector("[data-wait-note]").hidden = true;
 }
 
+// An error is about the value that was sent, so it goes once the field changes.
+for (const input of document.querySelectorAll("[aria-invalid]")) {
+  const error = `${input.id}_error`;
+  input.addEventListener("input", () => {
+    const others = input.getAttribute("aria-describedby")?.split(" ").filter((id) => id !== error) ?? [];
+    if (others.length) input.setAttribute("aria-describedby", others.join(" "));
+    else input.removeAttribute("aria-describedby");
+    input.removeAttribute("aria-invalid");
+    document.getElementById(error)?.remove();
+  }, { once: true });
+}
+
+// The field of a way that the user opens gets the focus.
+for (const way of document.querySelectorAll("details.other-way")) {
+  way.addEventListener("toggle", () => {
+    if (way.open) way.querySelector("input.code")?.focus({ preventScroll: true });
+  });
+}
+
 // Times are shown in the time zone of the reader.
 for (const time of document.querySelectorAll("time[data-local]")) {
   const style = time.dataset.local === "date" ? { dateStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" };

@@ -176,5 +176,8 @@ if (root && window.PublicKeyCredential && isSecureContext) {
   addEventListener("submit", stop);
   addEventListener("pagehide", stop);
   fill();
+} else {
+  for (const button of document.querySelectorAll(".reserved")) button.classList.remove("reserved");
+  for (const note of document.querySelectorAll("[data-no-passkeys]")) note.dataset.shown = "";
 }
 signal();

@@ -12,7 +12,8 @@ from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys import codes
 from interaction.journeys.account import linked_accounts
-from interaction.pages import context
+from interaction.journeys.second_factor import demands
+from interaction.pages import context, factor_page
 from interaction.pages.views.account import shared
 from interaction.verification.models import Purpose
 from oidc.grants import connections
@@ -51,6 +52,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         organizations=organizations[:_MAX_ORGANIZATIONS],
         has_more_organizations=len(organizations) > _MAX_ORGANIZATIONS,
         has_factors=experience.has_factors,
+        second_factors=factor_page.join_names(demands.find_asked_for(session.user, experience.factor_policy)),
         may_rename=account["username_change"],
         may_delete=account["deletion"],
     )

@@ -7,7 +7,7 @@ from identity.factors.errors import EnrolmentExpired
 from identity.http.responses import redirect
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation, factor_names, factors
-from interaction.journeys.second_factor import browser_cookies
+from interaction.journeys.second_factor import backup, browser_cookies
 from interaction.pages import context, error_messages
 from interaction.pages.account_forms import AuthenticatorForm, FactorNameForm, FactorsForm
 from interaction.pages.views.account import removal, shared
@@ -103,7 +103,8 @@ def authenticator(request: HttpRequest, session: Session) -> HttpResponse:
     )
     if renewed is None:
         return _authenticator_page(request, session, form, offer)
-    response = shared.redirect_done("pages:account-security", "added")
+    page = "pages:account-backup-codes" if backup.should_offer(session) else "pages:account-security"
+    response = shared.redirect_done(page, "added")
     browser_cookies.set_renewed(request, response, renewed)
     return response
 
