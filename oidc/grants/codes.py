@@ -20,7 +20,15 @@ from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
-from oidc.grants import code_sign_ins, families, remembered, requests, revoked_tokens, token_columns
+from oidc.grants import (
+    code_sign_ins,
+    families,
+    remembered,
+    requests,
+    revocations,
+    revoked_tokens,
+    token_columns,
+)
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
@@ -36,6 +44,7 @@ _of_client: Final = Select(
         .defer(*token_columns.NOT_WITH_CODES)
         .annotate(
             **token_columns.get_signing_keys(),
+            has_most=revocations.has_most(),
             is_live=ExpressionWrapper(
                 Q(expires_at__gt=Now(), session__ended_at=None, user__is_suspended=False)
                 & code_sign_ins.is_current(),
@@ -63,13 +72,14 @@ class FoundCode:
     ``is_live``: the code has not expired, its session has not ended, its user may sign in, and since it was
     issued nothing has ended the grants of the user, such as a new password. A live code may have been
     redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` the key of the
-    application's own algorithm.
+    application's own algorithm. ``has_most``: see ``revocations.has_most``.
     """
 
     row: AuthorizationCode
     is_live: bool
     active_key_id: UUID
     own_key_id: UUID | None
+    has_most: bool
 
 
 def _hash(code: str) -> str:
@@ -127,7 +137,7 @@ def find(code: str, *, client_id: str) -> FoundCode | None:
     row: Any = _of_client.first(code_hash=_hash(code), client_id=client_id)
     if row is None:
         return None
-    return FoundCode(row, bool(row.is_live), row.active_key_id, row.own_key_id)
+    return FoundCode(row, bool(row.is_live), row.active_key_id, row.own_key_id, row.has_most)
 
 
 def redeem(

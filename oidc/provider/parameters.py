@@ -13,6 +13,7 @@ FORM_TYPE: Final = "application/x-www-form-urlencoded"
 MOST_BYTES: Final = 1024 * 1024
 _MOST_FIELDS: Final = 100
 LONGEST: Final = 16_384  # characters of a value, and of the query of an authorization request
+LONGEST_NONCE: Final = 1024  # characters
 _TOKENS: Final = frozenset(("token", "access_token", "id_token_hint"))  # the values may be longer
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 

@@ -13,7 +13,7 @@ from oauthlib.oauth2 import AuthorizationCodeGrant
 from audit.events import Event
 from database import ids
 from oidc.applications import redirect_uris
-from oidc.grants import codes, families
+from oidc.grants import codes, families, revocations
 from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.codes import FoundCode
 from oidc.grants.consents import GrantedConsent
@@ -132,6 +132,8 @@ def handle(request: AuthenticatedRequest) -> Granted:
     )
     if not is_redeemed:
         raise _revoke_for_reuse(code)
+    if family is not None and found.has_most:
+        revocations.end_excess(user_id=code.user_id, application_id=code.application_id)
     return Granted(context, family)
 
 
