@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
 
-from django.http import HttpRequest
+from django.http import HttpRequest, UnreadablePostError
 
 from oidc.keys import jws
 
@@ -95,7 +95,8 @@ def form_text(request: HttpRequest) -> str:
     """Return the form of a POST, undecoded.
 
     Raises:
-        InvalidParameters: the content type is not a form's, or the body is larger than 1 MiB or not UTF-8.
+        InvalidParameters: the content type is not a form's; or the body is larger than 1 MiB, not UTF-8 or
+            incomplete.
 
     """
     if request.content_type != FORM_TYPE:
@@ -104,6 +105,8 @@ def form_text(request: HttpRequest) -> str:
         raise InvalidParameters("The body is larger than 1 MiB.", 413)
     try:
         return request.body.decode()
+    except UnreadablePostError:  # the client has disconnected, or is too slow
+        raise InvalidParameters("The body is incomplete.") from None
     except UnicodeDecodeError:
         raise InvalidParameters("The parameters are not valid UTF-8.") from None
 
