@@ -54,6 +54,10 @@ class Stage:
         last = self.filled("/account/delete", typed="ada", password=PASSWORD)
         return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
 
+    def download(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
+        last = self.filled("/account/data", password=PASSWORD)
+        return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
+
     def set_password(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
         last = self.filled("/account/password", new_password=account.NEW)
         return Stalled.at(self.monkeypatch, credentials, "hash_new_password"), last
@@ -93,6 +97,16 @@ def test_attack_what_i_began_lands_after_you_took_your_account_back(stage, attac
         person = User.objects.get(pk=stage.owner.pk)
     assert (person.username, person.phone) == ("ada", "")
     assert landed.status_code == 403
+
+
+@pytest.mark.parametrize("interruption", [Stage.recover, Stage.sign_out_everywhere_else])
+def test_attack_i_download_your_data_after_you_took_your_account_back(stage, interruption):
+    stalled, send = stage.download()
+
+    landed = interrupted(stalled, send, lambda: interruption(stage))
+
+    assert landed.status_code == 403
+    assert "Content-Disposition" not in landed.headers
 
 
 def test_attack_a_first_password_is_not_set_in_a_session_that_the_owner_ended(stage):
