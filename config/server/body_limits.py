@@ -1,10 +1,10 @@
-"""Limits on the size of request bodies, which apply before the body is read."""
+"""Limits on the size of request bodies, which apply before the body is read, and incomplete bodies."""
 
 from collections.abc import Callable
 from typing import Final
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
 from config import errors
 from identity.http import areas
@@ -31,6 +31,10 @@ class BodyLimitMiddleware:
         if fits(request, path) or path.startswith(_OWN_CHECK):
             return self.get_response(request)
         return errors.too_large(request, limit(request, path))
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Return 400 if the client has disconnected, or is too slow, while a view reads the body."""
+        return errors.bad_request(request) if isinstance(exception, UnreadablePostError) else None
 
 
 def limit(request: HttpRequest, path: str) -> int:

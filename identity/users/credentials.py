@@ -171,20 +171,20 @@ def reset_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
 
     Raises:
         ownership.NotTheOwner: the proof of this identifier no longer gives access to the account, or the
-            password or the kinds of second factors were changed concurrently.
+            identifier, the password or the kinds of second factors were changed concurrently.
 
     """
-    locked = User.objects.select_for_update(no_key=True).filter(
-        pk=user.pk, epoch=user.epoch, factors=user.factors
-    )
-    if not locked.exists():
+    address = {kind.value: getattr(user, kind), f"{kind}_key": key}
+    unchanged = User.objects.filter(pk=user.pk, epoch=user.epoch, factors=user.factors, **address)
+    current = unchanged.select_for_update(no_key=True).first()
+    if current is None:
         raise ownership.NotTheOwner
-    ownership.accept_proof(user, kind, key)
+    ownership.accept_proof(current, kind, key)
     User.objects.filter(pk=user.pk).update(
         password=encoded, epoch=F("epoch") + 1, version=F("version") + 1, updated_at=Now()
     )
-    sign_in_locks.clear(user)
-    notify(user, Notice.PASSWORD_CHANGED)
+    sign_in_locks.clear(current)
+    notify(current, Notice.PASSWORD_CHANGED)
 
 
 def check_password(user: User, password: str) -> None:

@@ -18,7 +18,7 @@ from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, text
 from identity.sessions.models import Session
 from oidc.applications.models import Application
-from oidc.grants import code_sign_ins, families, requests, revoked_tokens, token_columns
+from oidc.grants import code_sign_ins, families, requests, revocations, revoked_tokens, token_columns
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
@@ -43,7 +43,7 @@ _of_client: Final = Select(
         )
         .select_related("user", "session", "application")
         .defer(*token_columns.NOT_WITH_CODES)
-        .annotate(**token_columns.get_signing_keys(), is_live=is_live())[:1]
+        .annotate(**token_columns.get_signing_keys(), is_live=is_live(), has_most=revocations.has_most())[:1]
     )
 )
 _finish_request_and_insert: Final = AtomicChange(requests.FINISH, _insert)
@@ -56,18 +56,19 @@ class FoundCode:
     ``is_live``: the code has not expired, its session has not ended, its user may sign in, and since it was
     issued nothing has ended the grants of the user, such as a new password. A live code may have been
     redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` the key of the
-    application's own algorithm.
+    application's own algorithm. ``has_most``: see ``revocations.has_most``.
     """
 
     row: AuthorizationCode
     is_live: bool
     active_key_id: UUID
     own_key_id: UUID | None
+    has_most: bool
 
     @classmethod
     def of(cls, row: Any) -> Self:
-        """Return a code whose row was read with ``is_live`` and the ids of the signing keys."""
-        return cls(row, bool(row.is_live), row.active_key_id, row.own_key_id)
+        """Return a code whose row was read with ``is_live``, ``has_most`` and the ids of the signing keys."""
+        return cls(row, bool(row.is_live), row.active_key_id, row.own_key_id, bool(row.has_most))
 
 
 def get_hash(code: str) -> str:

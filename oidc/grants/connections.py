@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Max, Min, QuerySet
 from django.utils.translation import gettext_noop
 
 from audit import log
@@ -16,8 +16,8 @@ from identity.users import row_locks
 from identity.users.models import User
 from oidc.applications import lifetimes
 from oidc.applications.models import Application
-from oidc.grants import families
-from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
+from oidc.grants import revocations
+from oidc.grants.models import Consent, ConsentTarget, RefreshFamily
 
 
 class NotConnected(ServiceError):
@@ -49,7 +49,7 @@ def find_usable_families(user: User) -> QuerySet[RefreshFamily]:
 
 
 def get_connections(user: User) -> list[Connection]:
-    """Return the applications with a consent or usable tokens of the user, in three queries, by name."""
+    """Return the applications with a consent or usable tokens of the user, in four queries, by name."""
     connections: dict[UUID, Connection] = {}
     consents = Consent.objects.filter(user=user).select_related("application").prefetch_related("targets")
     for consent in consents:
@@ -57,17 +57,39 @@ def get_connections(user: User) -> list[Connection]:
         connections[consent.application_id] = Connection(
             consent.application, consent.created_at, set(consent.scopes), targets
         )
-    for family in find_usable_families(user).select_related("application"):
-        if family.application.is_third_party and family.application_id not in connections:
-            continue  # without a consent its tokens are refused
-        connection = connections.setdefault(
-            family.application_id, Connection(family.application, family.created_at)
-        )
-        connection.since = min(connection.since, family.created_at)
-        if not family.application.is_third_party:
-            connection.scopes.update(family.scope.split())
-        connection.last_used_at = max(connection.last_used_at or family.rotated_at, family.rotated_at)
+    _add_families(connections, user)
     return sorted(connections.values(), key=lambda each: each.application.name.casefold())
+
+
+def count_connections(user: User) -> int:
+    """Return how many applications ``get_connections`` returns, in one query."""
+    # Without a consent, the tokens of a third party are refused.
+    of_families = (
+        find_usable_families(user).filter(application__is_third_party=False).values_list("application_id")
+    )
+    return of_families.union(Consent.objects.filter(user=user).values_list("application_id")).count()
+
+
+def _add_families(connections: dict[UUID, Connection], user: User) -> None:
+    """Add the user's usable families, of which the database returns one row for each distinct scope."""
+    rows = (
+        find_usable_families(user)
+        .values("application_id", "scope")
+        .annotate(since=Min("created_at"), last_used_at=Max("rotated_at"))
+    )
+    missing = {row["application_id"] for row in rows} - connections.keys()
+    # Without a consent, the tokens of a third party are refused.
+    added = Application.objects.filter(pk__in=missing, is_third_party=False).in_bulk() if missing else {}
+    for row in rows:
+        pk, since, last_used_at = row["application_id"], row["since"], row["last_used_at"]
+        if pk in added:
+            connections.setdefault(pk, Connection(added[pk], since))
+        if (connection := connections.get(pk)) is None:
+            continue
+        connection.since = min(connection.since, since)
+        if not connection.application.is_third_party:
+            connection.scopes.update(row["scope"].split())
+        connection.last_used_at = max(connection.last_used_at or last_used_at, last_used_at)
 
 
 @transaction.atomic
@@ -121,16 +143,8 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
 def _end(user: User, application: Application) -> tuple[bool, int]:
     """End consent, codes and families. Return whether there was a consent, and how many families ended."""
     _, deleted = Consent.objects.filter(user=user, application=application).delete()
-    # Codes first: if one is being redeemed concurrently, its family exists when families are read.
-    AuthorizationCode.objects.filter(user=user, application=application, consumed_at=None).delete()
-    live_families = list(
-        RefreshFamily.objects.live().filter(user=user, application=application).order_by("pk")
-    )
-    for family in live_families:
-        families.end(
-            family.pk, reason="consent_revoked", user_id=user.pk, application_id=family.application_id
-        )
-    return bool(deleted.get(Consent._meta.label)), len(live_families)
+    ended = revocations.end_for_user(user, reason="consent_revoked", application=application)
+    return bool(deleted.get(Consent._meta.label)), ended
 
 
 def _get_application(application_id: str) -> Application:

@@ -12,7 +12,7 @@ from identity.core.tenant_statements import Select, number, text, uuid
 from oidc.applications import client_secrets
 from oidc.applications.client_secrets import StoredSecret
 from oidc.applications.models import Application
-from oidc.grants import codes, token_columns
+from oidc.grants import codes, revocations, token_columns
 from oidc.grants.codes import FoundCode
 from oidc.grants.families import FoundFamily
 from oidc.grants.models import AuthorizationCode, RefreshFamily
@@ -99,7 +99,9 @@ def _find_codes(has_secret: Q) -> QuerySet[AuthorizationCode]:
     return (
         found.select_related("user", "session")
         .defer(*_NOT_WITH_CODES)
-        .annotate(**token_columns.get_signing_keys(), is_live=codes.is_live())[:1]
+        .annotate(
+            **token_columns.get_signing_keys(), is_live=codes.is_live(), has_most=revocations.has_most()
+        )[:1]
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
@@ -19,6 +20,8 @@ from oidc.grants.models import AuthorizationCode, RefreshFamily
 
 BY_ADMINISTRATOR: Final = "ended_by_administrator"
 BY_USER: Final = "ended_by_user"
+TOO_MANY: Final = "too_many"
+MOST: Final = 50  # live families of a user at one application
 _BATCH: Final = 500
 _FIRST_ID: Final = UUID(int=0)
 
@@ -52,17 +55,33 @@ def end_for_user(user: User, *, reason: str, application: Application | None = N
     if application is not None:
         filters["application"] = application
     _delete_codes(filters)
-    ended = _end_all(filters, reason)
-    if ended:
-        log.record(
-            Event.TOKEN_REVOKE,
-            user_id=user.pk,
-            application_id=application.pk if application else None,
-            result="success",
-            reason=reason,
-            families=ended,
-        )
-    return ended
+    return _end_and_record(
+        filters, reason, user_id=user.pk, application_id=application.pk if application else None
+    )
+
+
+def has_most() -> Exists:
+    """Return the annotation of a code: its user has 50 families at its application that nothing has ended.
+
+    Expired ones count too, and ``end_excess`` leaves them out. This keeps the statement short: see
+    ``token_columns``.
+    """
+    not_ended = RefreshFamily.objects.filter(
+        user=OuterRef("user"), application=OuterRef("application"), ended_at=None
+    )
+    return Exists(not_ended[MOST - 1 :])
+
+
+@transaction.atomic
+def end_excess(*, user_id: UUID, application_id: UUID) -> int:
+    """End a user's live families at an application except the 50 that were used last; return their number.
+
+    Families that concurrent requests have begun count too, so the last of these requests ends what is too
+    many.
+    """
+    live = RefreshFamily.objects.live().filter(user=user_id, application=application_id)
+    excess = live.order_by("-rotated_at", "-pk").values_list("pk", flat=True)[MOST:]
+    return _end_and_record({"pk__in": list(excess)}, TOO_MANY, user_id=user_id, application_id=application_id)
 
 
 def end_for_application(application: Application, *, reason: str) -> int:
@@ -88,6 +107,22 @@ def end_for_application(application: Application, *, reason: str) -> int:
 def _delete_codes(filters: dict[str, Any]) -> None:
     # Before families are read: if a code is being redeemed concurrently, its family exists then.
     AuthorizationCode.objects.filter(consumed_at=None, **filters).delete()
+
+
+def _end_and_record(
+    filters: dict[str, Any], reason: str, *, user_id: UUID, application_id: UUID | None
+) -> int:
+    ended = _end_all(filters, reason)
+    if ended:
+        log.record(
+            Event.TOKEN_REVOKE,
+            user_id=user_id,
+            application_id=application_id,
+            result="success",
+            reason=reason,
+            families=ended,
+        )
+    return ended
 
 
 def _end_all(filters: dict[str, Any], reason: str) -> int:

@@ -36,7 +36,8 @@ NOT_WITH_FAMILIES: Final = (
     *OF_USERS_NOT_WITH_FAMILIES,
 )
 NOT_WITH_CODES: Final = (
-    *("code_hash", "updated_at"),
+    *("code_hash", "updated_at", "expires_at", "family_id", "access_token_id", "access_token_expires_at"),
+    *(f"user__{column}" for column in ("version", "email_proven", "phone_proven", "self_registered")),
     *NOT_WITH_FAMILIES,
     *OF_SESSIONS_NOT_WITH_CODES,
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
 
-from django.http import HttpRequest
+from django.http import HttpRequest, UnreadablePostError
 
 from oidc.keys import jws
 
@@ -13,6 +13,7 @@ FORM_TYPE: Final = "application/x-www-form-urlencoded"
 MOST_BYTES: Final = 1024 * 1024
 _MOST_FIELDS: Final = 100
 LONGEST: Final = 16_384  # characters of a value, and of the query of an authorization request
+LONGEST_NONCE: Final = 1024  # characters
 _TOKENS: Final = frozenset(("token", "access_token", "id_token_hint"))  # the values may be longer
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -94,7 +95,8 @@ def form_text(request: HttpRequest) -> str:
     """Return the form of a POST, undecoded.
 
     Raises:
-        InvalidParameters: the content type is not a form's, or the body is larger than 1 MiB or not UTF-8.
+        InvalidParameters: the content type is not a form's; or the body is larger than 1 MiB, not UTF-8 or
+            incomplete.
 
     """
     if request.content_type != FORM_TYPE:
@@ -103,6 +105,8 @@ def form_text(request: HttpRequest) -> str:
         raise InvalidParameters("The body is larger than 1 MiB.", 413)
     try:
         return request.body.decode()
+    except UnreadablePostError:  # the client has disconnected, or is too slow
+        raise InvalidParameters("The body is incomplete.") from None
     except UnicodeDecodeError:
         raise InvalidParameters("The parameters are not valid UTF-8.") from None
 

@@ -64,6 +64,7 @@ def test_want_a_client_and_a_redirect_uri(here, client, name, last):
     [
         ({"nonce": ["a", "b"]}, "check_repetition", "invalid_request"),
         ({"nonce": "n" * 16_400}, "check_length", "invalid_request"),
+        ({"nonce": "n" * 1025}, "check_length", "invalid_request"),
         ({"request": "e30."}, "check_request_objects", "request_not_supported"),
         ({"request_uri": "https://rp.example/r"}, "check_request_objects", "request_uri_not_supported"),
         ({"response_mode": "web_message"}, "check_response_mode", "invalid_request"),

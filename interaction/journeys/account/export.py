@@ -29,12 +29,14 @@ def export(session: Session, *, password: str) -> Data:
     Raises:
         credentials.InvalidCredentials: the password is wrong.
         Locked: too many passwords were wrong before.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
+        confirmation.SignInAgain: the user has no password, and the sign-in is too old; or the session has
+            ended.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
 
     """
     confirmation.confirm(session, password)
+    confirmation.check_still_signed_in(session)  # hashing takes time
     user = session.user
     log.record(Event.USER_EXPORT, user_id=user.pk, id=user.pk)
     return {

@@ -114,9 +114,7 @@ def check_redirect_uri(request: ClientRequest) -> None:
         is_known = redirect_uris.matches(uri, application.redirect_uris, application.type)
     if not is_known:
         raise UnknownRedirectUri(
-            sent=uri,
-            registered=application.redirect_uris,
-            application_id=str(application.pk),
+            sent=uri, registered=application.redirect_uris, application_id=str(application.pk)
         )
 
 
@@ -127,11 +125,13 @@ def check_repetition(request: ClientRequest) -> None:
 
 
 def check_length(request: ClientRequest) -> None:
-    """Check that no parameter was removed because of its length."""
+    """Check that no parameter was removed because of its length, and that ``nonce`` can be stored."""
     if request.too_long:
         raise InvalidRequest(
             f"{request.too_long} makes the request longer than {parameters.LONGEST} characters"
         )
+    if len(request.sent["nonce"]) > parameters.LONGEST_NONCE:
+        raise InvalidRequest(f"nonce must have at most {parameters.LONGEST_NONCE} characters")
 
 
 def check_request_objects(request: ClientRequest) -> None:

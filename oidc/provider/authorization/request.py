@@ -45,7 +45,7 @@ class Authorization:
 
     @property
     def scope(self) -> str:
-        """The scope as it is stored: the identity scopes, then all others that were requested."""
+        """All requested scopes: the identity scopes, then the others."""
         return " ".join(self.scopes + self.further_scopes)
 
     def build_code_response(self, code: str) -> ClientResponse:

@@ -17,7 +17,7 @@ from audit.models import Entry
 from database import ids, together
 from database.together import Work
 from oidc.applications import redirect_uris
-from oidc.grants import codes, families, known_applications, redemption
+from oidc.grants import codes, families, known_applications, redemption, revocations
 from oidc.grants.code_sign_ins import CodeSignIn
 from oidc.grants.codes import FoundCode
 from oidc.grants.consents import GrantedConsent
@@ -119,7 +119,8 @@ def handle(request: AuthenticatedRequest) -> Granted:
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
-    code = find_live_or_used_code(request)
+    found = _find_live_or_used_code(request)
+    code = found.row
     if not _is_verifier_valid(request, code):
         raise WrongVerifier
     if code.consumed_at is not None:
@@ -127,6 +128,8 @@ def handle(request: AuthenticatedRequest) -> Granted:
     context, family, entry = together.do(_decide(request, code))
     if not redemption.redeem(code, IssuedTokens(context.token_id, context.expires_at, family), entry):
         raise _revoke_for_reuse(code)
+    if family is not None and found.has_most:
+        revocations.end_excess(user_id=code.user_id, application_id=code.application_id)
     # A native application has another port in each redirect URI, so no later request has the same bytes.
     is_repeatable = code.redirect_uri in request.application.redirect_uris
     return Granted(context, family, Repeatable(request, entry) if is_repeatable else None)
@@ -135,19 +138,20 @@ def handle(request: AuthenticatedRequest) -> Granted:
 def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
     """Make oauthlib's checks and redeem the code. If it was used before, return None with nothing written.
 
-    Return None, too, if a custom claim is too large, which has to be recorded. This never waits for another
-    request that is changing the code.
+    Return None, too, if a custom claim is too large, which has to be recorded, or if older families would have
+    to end. This never waits for another request that is changing the code.
 
     Raises:
         errors.OAuthError: as ``check_redirect_uri`` and ``handle``. Nothing was written.
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
-    code = find_live_or_used_code(request)
+    found = _find_live_or_used_code(request)
+    code = found.row
     check_redirect_uri(request, request.parsed["redirect_uri"])
     if not _is_verifier_valid(request, code):
         raise WrongVerifier
-    if code.consumed_at is not None:
+    if code.consumed_at is not None or found.has_most:
         return None
     context, family, entry = yield from _decide(request, code)
     if context.facts.omitted:

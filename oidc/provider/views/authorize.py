@@ -21,7 +21,7 @@ from oidc.grants import codes, consents, requests
 from oidc.grants.models import AuthorizationRequest
 from oidc.keys import jws
 from oidc.provider import acr, client_responses, parameters
-from oidc.provider.authorization import refused_access, steps
+from oidc.provider.authorization import refused_access, steps, stored_scope
 from oidc.provider.authorization.request import Authorization, to_stored, validate, validate_stored
 from oidc.provider.authorization.steps import Step
 from oidc.provider.error_responses import page_errors
@@ -137,7 +137,7 @@ def _issue_code(
         application=authorization.application,
         session=session,
         redirect_uri=authorization.redirect_uri,
-        scope=authorization.scope,
+        scope=stored_scope.get_stored(authorization),
         claims=authorization.claims.as_json,
         resource=authorization.resource,
         organization_id=authorization.organization_id,

@@ -22,8 +22,8 @@ from tests.support.authorize import (
 from tests.support.cast import query_of, signed_in
 
 ROOT = Path(__file__).parents[3]
-# Names of parameters that the endpoint knows, and a number.
-NAMES = {"min(repeated)", "request.too_long", "parameters.LONGEST"}
+# Names of parameters that the endpoint knows, and numbers.
+NAMES = {"min(repeated)", "request.too_long", "parameters.LONGEST", "parameters.LONGEST_NONCE"}
 
 
 def error_classes() -> dict[str, type[OAuthError]]:

@@ -82,6 +82,7 @@ class TestGetConnections:
 
             assert (found.application, found.scopes) == (agreed, {"openid"})
             assert found.last_used_at == family.rotated_at
+            assert connections.count_connections(user) == 1
 
     def test_only_live_refresh_tokens_of_this_user_count_by_name(self, acme, user):
         other = acme.user()
@@ -96,6 +97,7 @@ class TestGetConnections:
             found = connections.get_connections(user)
 
             assert [connection.application.name for connection in found] == ["a", "b", "C"]
+            assert connections.count_connections(user) == 3
 
 
 class TestRevoke:

@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
+from django.http import UnreadablePostError
+from django.test import RequestFactory
 
 from oidc.provider import parameters
 from oidc.provider.parameters import InvalidParameters
@@ -30,6 +32,20 @@ def test_a_nul_is_refused_in_names_and_values(text, subject):
 
 def test_bytes_that_are_not_utf_8_are_refused():
     assert refusal("a=%ff") == "The parameters are not valid UTF-8."
+
+
+def test_a_body_that_ends_early_is_refused(monkeypatch):
+    request = RequestFactory().post("/", "a=1", content_type=parameters.FORM_TYPE)
+
+    def fail(*_):
+        raise UnreadablePostError("client disconnected")
+
+    monkeypatch.setattr(request, "read", fail)
+
+    with pytest.raises(InvalidParameters) as refused:
+        parameters.form_text(request)
+
+    assert (refused.value.status, refused.value.description) == (400, "The body is incomplete.")
 
 
 def test_a_hundred_parameters_and_16384_characters_are_the_most():

@@ -1,15 +1,10 @@
 """What is under way in a session when its account gets its owner back."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from threading import Event
-from types import ModuleType
-from typing import Any
+from dataclasses import dataclass
 
 import httpx
 import pytest
-from django.db import connections
 
 from identity.users import credentials
 from identity.users.models import User
@@ -22,49 +17,8 @@ from tests.support.cast import PASSWORD, Browser, World
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import form
 from tests.support.in_process import InProcessWorld
+from tests.support.stalled import Stalled, interrupted
 from tests.support.third_parties import consent_page
-
-
-@dataclass
-class Stalled:
-    """A step of a request that ends when it is told to."""
-
-    begun: Event = field(default_factory=Event)
-    go: Event = field(default_factory=Event)
-
-    @classmethod
-    def at(cls, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> "Stalled":
-        stalled, step = cls(), getattr(module, name)
-
-        def slow(*args: Any, **options: Any) -> Any:
-            result = step(*args, **options)
-            stalled.begun.set()
-            assert stalled.go.wait(20)
-            return result
-
-        monkeypatch.setattr(module, name, slow)
-        return stalled
-
-
-def interrupted(
-    stalled: Stalled, send: Callable[[], httpx.Response], interrupt: Callable[[], object]
-) -> httpx.Response:
-    """Return the response to a request during whose slow step something else happens."""
-
-    def land() -> httpx.Response:
-        try:
-            return send()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        landing = pool.submit(land)
-        try:
-            assert stalled.begun.wait(20), landing.result(1).text
-            interrupt()
-        finally:
-            stalled.go.set()
-        return landing.result()
 
 
 @dataclass
@@ -98,6 +52,10 @@ class Stage:
 
     def delete(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
         last = self.filled("/account/delete", typed="ada", password=PASSWORD)
+        return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
+
+    def download(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
+        last = self.filled("/account/data", password=PASSWORD)
         return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
 
     def set_password(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
@@ -139,6 +97,16 @@ def test_attack_what_i_began_lands_after_you_took_your_account_back(stage, attac
         person = User.objects.get(pk=stage.owner.pk)
     assert (person.username, person.phone) == ("ada", "")
     assert landed.status_code == 403
+
+
+@pytest.mark.parametrize("interruption", [Stage.recover, Stage.sign_out_everywhere_else])
+def test_attack_i_download_your_data_after_you_took_your_account_back(stage, interruption):
+    stalled, send = stage.download()
+
+    landed = interrupted(stalled, send, lambda: interruption(stage))
+
+    assert landed.status_code == 403
+    assert "Content-Disposition" not in landed.headers
 
 
 def test_attack_a_first_password_is_not_set_in_a_session_that_the_owner_ended(stage):

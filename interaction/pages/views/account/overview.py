@@ -42,7 +42,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         session,
         "overview",
         browsers=Session.objects.live().filter(user=session.user_id).count(),
-        applications=len(connections.get_connections(session.user)),
+        applications=connections.count_connections(session.user),
         verified={"email": session.user.email_verified, "phone": session.user.phone_verified},
         proven={kind.value for kind in session.user.get_proven_addresses()},
         reachable=reachable,
