@@ -138,8 +138,8 @@ def handle(request: AuthenticatedRequest) -> Granted:
 def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
     """Make oauthlib's checks and redeem the code. If it was used before, return None with nothing written.
 
-    Return None, too, if a custom claim is too large, which has to be recorded, or if older families would have
-    to end. This never waits for another request that is changing the code.
+    Return None, too, if a custom claim is too large, which has to be recorded, or if older families have to
+    end. This never waits for another request that is changing the code.
 
     Raises:
         errors.OAuthError: as ``check_redirect_uri`` and ``handle``. Nothing was written.
