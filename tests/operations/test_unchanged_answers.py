@@ -45,7 +45,10 @@ _MEANT: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("(API|POST) (register|right password)|POST password", r"^\+set-cookie: gatehouse-proofs\."),
         ("(API|POST) register", r"^\+set-cookie: gatehouse-browser\."),
     ),
-    "0.5.1": (("token refresh refused", r'^[+-] "error_description": "The (code or )?refresh token'),),
+    "0.5.1": (
+        ("token refresh refused", r'^[+-] "error_description": "The (code or )?refresh token'),
+        ("(GET|POST) (right|wrong) password|nobody /sign-in", r"^-$"),  # an empty line of the sign-in page
+    ),
 }
 
 
@@ -231,7 +234,8 @@ def test_decision_O10_a_tenant_that_switches_nothing_on_is_answered_as_before(da
     found = sorted(differences(before, now))
     meant = _MEANT.get(version, ())
 
-    assert [one for one in found if not any(_is_meant(one, row) for row in meant)] == []
+    unmeant = [one for one in found if not any(_is_meant(one, row) for row in meant)]
+    assert unmeant == []
     assert [row for row in meant if not any(_is_meant(one, row) for one in found)] == []
 
 
