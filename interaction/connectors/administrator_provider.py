@@ -22,7 +22,7 @@ from interaction.connectors.relying_party import Secrets
 from interaction.connectors.slots import PROVIDERS, Busy
 
 _PROVIDER: Final = Oidc()
-# Anybody can start this sign-in, so it leaves slots to the providers of the tenants.
+# Every client can start this sign-in, so it leaves slots to the providers of the tenants.
 _HOLDER: Final = "administrators"
 _MOST_SLOTS: Final = max(1, settings.THREADS // 8)
 _FAILURE_SECONDS: Final = 5  # for which a provider is not asked again after its discovery failed
