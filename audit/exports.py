@@ -2,10 +2,12 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import orjson
+from django.conf import settings
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from audit.models import Entry
@@ -29,20 +31,24 @@ class _Echo:
         return text
 
 
-def lines(entries: QuerySet[Entry]) -> Iterator[str]:
+def lines(entries: QuerySet[Entry], check: Callable[[], None]) -> Iterator[str]:
     """Yield a header and entries as lines of CSV (RFC 4180), newest first, at most 100,000 entries.
 
-    Entries are read in batches, so no statement stays open while the client reads.
+    Entries are read in batches, so the client holds no statement and no connection of a pool while it reads.
+    ``check`` is called between batches. It raises an error if the export must end.
     """
     writer: Any = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)  # writerow returns what write returns
     yield writer.writerow(COLUMNS)
     rest = entries.order_by("-created_at", "-id")
     for _ in range(MAX_ENTRIES // _BATCH):
         batch = list(rest[:_BATCH].values(*COLUMNS))
+        if settings.DATABASE_POOL:
+            connection.close()
         for row in batch:
             yield writer.writerow([_cell(row[name]) for name in COLUMNS])
         if len(batch) < _BATCH:
             return
+        check()
         last = batch[-1]
         rest = entries.filter(
             Q(created_at__lt=last["created_at"]) | Q(created_at=last["created_at"], id__lt=last["id"])

@@ -21,7 +21,8 @@ _HEAD_BYTES: Final = 65_536  # of a request
 class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     """Serves the requests of a connection, each in a thread, once its head and a small body have arrived.
 
-    A client that sends or reads slowly holds memory of a limited size, for a limited time, and no thread.
+    A client that sends or reads slowly holds memory of a limited size, for a limited time, and no thread,
+    unless it sends a large body or reads a response that is sent in parts.
     """
 
     _closed: bool
@@ -77,6 +78,11 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def end_after_response(self) -> None:
         """Keep the connection for no further request."""
         self._current_request.must_close = True
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        if self.transport is not None:
+            self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to wait for the first request.

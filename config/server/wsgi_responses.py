@@ -10,6 +10,7 @@ from identity.http.answers import Answer
 
 _WHOLE: Final = 262_144  # bytes of a streamed response that are sent at once: the static files of pages
 _PART: Final = 65_536  # bytes, at least, of each part of a longer one
+STREAM_SECONDS = 600.0  # for a client to read a response that is sent part by part
 
 
 class _Connection(Protocol):
@@ -17,6 +18,8 @@ class _Connection(Protocol):
     def is_closed(self) -> bool: ...
 
     def end_after_response(self) -> None: ...
+
+    def abort(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +52,33 @@ class Stream:
         self._loop: Final = loop
         self._send: Final = send
         self._connection: Final = connection
+        self._until = 0.0
+        self._is_aborted = False
 
     @property
     def is_closed(self) -> bool:
-        """Whether the client has left."""
-        return self._connection.is_closed
+        """Whether the client has left, or the response was broken off."""
+        return self._is_aborted or self._connection.is_closed
 
     def send(self, start: Message, parts: Iterable[bytes], *, ends_with_connection: bool) -> None:
-        """Send a response, as fast as the client reads it.
+        """Send a response, as fast as the client reads it, within ten minutes.
 
         Raises:
-            ConnectionError: the client has disconnected.
+            ConnectionError: the client has disconnected or is too slow, or the parts end early. The
+                connection ends, so the response does not look complete.
 
         """
         if ends_with_connection:
             self._loop.call_soon_threadsafe(self._connection.end_after_response)
+        self._until = self._loop.time() + STREAM_SECONDS
+        try:
+            self._send_parts(start, parts)
+        except ConnectionError:
+            self._is_aborted = True
+            self._loop.call_soon_threadsafe(self._connection.abort)
+            raise
+
+    def _send_parts(self, start: Message, parts: Iterable[bytes]) -> None:
         self._wait_for(start)
         waiting = bytearray()
         for part in parts:
@@ -79,7 +94,11 @@ class Stream:
     async def _send_unless_closed(self, message: Message) -> None:
         if self._connection.is_closed:
             raise ConnectionAbortedError("the client has disconnected")
-        await self._send(message)
+        try:
+            async with asyncio.timeout_at(self._until):
+                await self._send(message)
+        except TimeoutError:
+            raise ConnectionAbortedError("the client reads too slowly") from None
 
 
 def call(application: Callable[..., Any], environ: dict[str, Any], stream: Stream) -> Whole | None:

@@ -12,7 +12,7 @@ from django.db.models import Model
 CRITICAL: Final = frozenset(
     {
         "role", "is_superuser", "tenants", "is_admin", "is_third_party", "redirect_uris", "enabled",
-        "is_suspended",
+        "is_suspended", "audit_retention_days",
     }
 )  # fmt: skip
 _BOOKKEEPING: Final = frozenset(

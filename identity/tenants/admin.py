@@ -85,7 +85,7 @@ class TenantAdmin(Pages):
             initial=lambda tenant: {
                 "name": tenant.name, "audit_retention_days": retention.get_days(tenant.pk)
             },
-            sentence=_("Edit {name}"), edits=_("Tenant"),
+            sentence=_("Edit {name}"), edits=_("Tenant"), needs_proof=True,
         ),
         Operation(
             "delete", _("Delete tenant"),

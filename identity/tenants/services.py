@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 
 from audit import log, retention
 from audit.events import Event
-from identity.core import records, tenancy
+from identity.core import audit_facts, records, tenancy
 from identity.core.errors import Invalid, ServiceError
 from identity.tenants.models import RetiredTenant, Tenant
 
@@ -23,6 +23,17 @@ class DefaultTenantIsProtected(ServiceError):
 
     reason = "default_tenant"
     message = gettext_noop("the default tenant cannot be deleted")
+
+
+class RetentionNeedsProof(ServiceError):
+    """Keeping the audit log for a shorter time needs a recent sign-in."""
+
+    status = 403
+    reason = "proof_needed"
+    message = (
+        "sign in again: keeping the audit log for a shorter time needs a token that is at most "
+        f"{settings.ADMIN_PROOF_SECONDS} seconds old"
+    )
 
 
 def check_slug(slug: str) -> None:
@@ -67,18 +78,31 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
 
 
 @transaction.atomic
-def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int] | None = None) -> None:
+def change(
+    tenant: Tenant,
+    fields: Mapping[str, Any],
+    *,
+    expected: frozenset[int] | None = None,
+    is_proven: bool = True,
+) -> None:
     """Change ``name`` and ``audit_retention_days`` (None: entries are never deleted).
 
+    ``is_proven`` is whether the administrator who makes the change has signed in recently.
+
     Raises:
+        RetentionNeedsProof: the log would be kept for a shorter time, and ``is_proven`` is false.
         records.Stale: the tenant was changed since the caller read it.
 
     """
     columns = {name: value for name, value in fields.items() if name == "name"}
     days = retention.get_days(tenant.pk)
     new_days = fields.get("audit_retention_days", days)
+    facts: dict[str, Any] = {}
     if new_days != days:
+        if not is_proven and new_days is not None and (days is None or new_days < days):
+            raise RetentionNeedsProof
         retention.set_days(tenant.pk, new_days)
+        facts = audit_facts.change_facts({"audit_retention_days": days}, {"audit_retention_days": new_days})
     records.change(
         tenant,
         columns,
@@ -86,6 +110,7 @@ def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int
         expected=expected,
         changed_fields=sorted(fields),
         changes_more=new_days != days,
+        **facts,
     )
 
 

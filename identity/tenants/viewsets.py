@@ -1,5 +1,7 @@
 """/tenants, which only superusers may use."""
 
+from typing import Any
+
 from django.db.models import OuterRef, Subquery
 
 from audit.models import Retention
@@ -29,8 +31,12 @@ class TenantsViewSet(CrudViewSet):
         return services.provision(**fields).pk
 
     def perform_update(self, row: Tenant, fields: Row, expected: frozenset[int] | None) -> None:
-        """Change the name of a tenant or the retention of its audit log."""
-        services.change(row, fields, expected=expected)
+        """Change the name of a tenant or the retention of its audit log.
+
+        A shorter retention needs a recent sign-in (``ADMIN_PROOF_SECONDS``).
+        """
+        caller: Any = self.request.user
+        services.change(row, fields, expected=expected, is_proven=caller.has_signed_in_recently)
 
     def perform_destroy(self, row: Tenant, expected: frozenset[int] | None) -> None:
         """Delete a tenant with all its records."""

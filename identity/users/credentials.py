@@ -84,22 +84,20 @@ class Suspended(ServiceError):
     message = "this account is suspended"
 
 
-def clean_password(password: str) -> str:
+def clean_password(password: str, *, shortest: int = SHORTEST_PASSWORD) -> str:
     """Return a password that an administrator may set, unchanged.
 
     Raises:
-        Invalid: the password does not have 6 to 256 characters, or contains a NUL character.
+        Invalid: the password does not have ``shortest`` to 256 characters, or contains a NUL character.
 
     """
-    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+    if not shortest <= len(password) <= LONGEST_PASSWORD:
         rule = fill(
             gettext_noop("must have %(shortest)s to %(longest)s characters"),
-            shortest=SHORTEST_PASSWORD,
+            shortest=shortest,
             longest=LONGEST_PASSWORD,
         )
-        raise Invalid(
-            "password", rule, code="min_length" if len(password) < SHORTEST_PASSWORD else "max_length"
-        )
+        raise Invalid("password", rule, code="min_length" if len(password) < shortest else "max_length")
     if "\0" in password:
         raise Invalid("password", gettext_noop("must not contain a NUL character"))
     return password

@@ -5,9 +5,12 @@ reaches this module by ``settings.ADMIN_OIDC_CLIENT``.
 """
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
+from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from identity.core.errors import ServiceError
@@ -16,9 +19,15 @@ from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.providers.base import Endpoints
 from interaction.connectors.providers.oidc import Oidc
 from interaction.connectors.relying_party import Secrets
+from interaction.connectors.slots import PROVIDERS, Busy
 
 _PROVIDER: Final = Oidc()
+# Every client can start this sign-in, so it leaves slots to the providers of the tenants.
+_HOLDER: Final = "administrators"
+_MOST_SLOTS: Final = max(1, settings.THREADS // 8)
+_FAILURE_SECONDS: Final = 5  # for which a provider is not asked again after its discovery failed
 _log: Final = logging.getLogger(__name__)
+_failed_until: Final[dict[str, float]] = {}  # by issuer
 
 
 class ProviderFailed(ServiceError):
@@ -33,13 +42,12 @@ def build_url(config: Mapping[str, str], secrets: Mapping[str, str], *, redirect
     """Return the URL of the authorization request.
 
     Raises:
+        Busy: too many requests are waiting for providers.
         ProviderFailed: the provider's endpoints cannot be discovered.
 
     """
-    try:
-        endpoints = relying_party.get_endpoints(_PROVIDER, config)
-    except ProviderError as error:
-        raise _failure(error) from None
+    with _provider_call():
+        endpoints = _get_endpoints(config)
     return relying_party.authorization_url(endpoints, config, Secrets(**secrets), redirect_uri=redirect_uri)
 
 
@@ -49,18 +57,47 @@ def redeem(
     """Exchange the code of a response, and return the claims of its validated ID token.
 
     Raises:
+        Busy: too many requests are waiting for providers.
         ProviderFailed: the response is another provider's, or the code or the ID token is not valid.
 
     """
-    try:
-        endpoints = relying_party.get_endpoints(_PROVIDER, config)
+    with _provider_call():
+        endpoints = _get_endpoints(config)
         _check_issuer(endpoints, iss)
         tokens = relying_party.redeem(
             endpoints, config, code=code, secrets=Secrets(**secrets), redirect_uri=redirect_uri
         )
+    return tokens.claims
+
+
+@contextmanager
+def _provider_call() -> Iterator[None]:
+    """Call the provider in the block, while few other requests of administrators do.
+
+    If the issuer is a tenant of this installation, the calls are requests to this server, which need threads
+    but no slots.
+
+    Raises:
+        Busy: too many requests are waiting for providers.
+        ProviderFailed: the block raised a ``ProviderError``.
+
+    """
+    try:
+        with PROVIDERS.take(Busy(headers={"Retry-After": "2"}), by=_HOLDER, most=_MOST_SLOTS):
+            yield
     except ProviderError as error:
         raise _failure(error) from None
-    return tokens.claims
+
+
+def _get_endpoints(config: Mapping[str, str]) -> Endpoints:
+    issuer = config["issuer"]
+    if time.monotonic() < _failed_until.get(issuer, 0):
+        raise ProviderError("the discovery failed a few seconds ago")
+    try:
+        return relying_party.get_endpoints(_PROVIDER, config)
+    except ProviderError:
+        _failed_until[issuer] = time.monotonic() + _FAILURE_SECONDS
+        raise
 
 
 def _check_issuer(endpoints: Endpoints, iss: str) -> None:

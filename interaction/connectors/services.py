@@ -14,6 +14,7 @@ from identity.core import records
 from identity.core.errors import FieldError, Invalid, ServiceError
 from identity.core.records import Stale
 from identity.core.refusal_texts import fill
+from identity.core.slots import Slots
 from identity.limits import rules
 from identity.limits import services as limits
 from interaction.connectors import callbacks, config_encryption, configs, delivery, messages
@@ -22,7 +23,7 @@ from interaction.connectors.messages import EMAIL, SMS
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import CaptchaProvider, Sender, SocialProvider
-from interaction.connectors.slots import Busy, Slots
+from interaction.connectors.slots import Busy
 
 # Tests of slow providers block at most a quarter of the threads.
 _slots: Final = Slots(settings.THREADS // 4)

@@ -5,13 +5,10 @@ The rules do not apply to administrators, who set a temporary first password.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
-from django.contrib.auth.password_validation import CommonPasswordValidator
-
 from identity.core.errors import Invalid
-from identity.users import identifiers
+from identity.users import common_passwords, identifiers
 from interaction.experience import breached_passwords
 
 
@@ -80,7 +77,7 @@ def check(
     broken += [rule for rule, has in _KINDS if policy[rule.name] and not any(map(has, password))]
     if _fold(password) in {_fold(identifier) for identifier in own if identifier}:
         broken.append(_NOT_YOUR_NAME)
-    if policy.get("reject_common") and password.strip().casefold() in _common():
+    if policy.get("reject_common") and common_passwords.is_common(password):
         broken.append(_NOT_COMMON)
     if _rejects_breached(policy) and breached_passwords.is_breached(password):
         broken.append(_NOT_BREACHED)
@@ -91,12 +88,6 @@ def check(
 
 def _rejects_breached(policy: Mapping[str, Any]) -> bool:
     return bool(policy.get("reject_breached")) and breached_passwords.is_available()
-
-
-@cache
-def _common() -> frozenset[str]:
-    """Return Django's list of common passwords, in lower case. The first call reads the file."""
-    return frozenset(CommonPasswordValidator().passwords)
 
 
 def _length(policy: Mapping[str, Any]) -> Rule:

@@ -13,7 +13,8 @@ from typing import Final
 
 import orjson
 from django.db import DatabaseError, close_old_connections, connections, transaction
-from django.db.models import F
+from django.db.models import F, Q
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -43,6 +44,14 @@ _logger = logging.getLogger(__name__)
 _turns: Final = Turns()
 
 
+class BeingSent(ServiceError):
+    """The message is being sent, so to send it now would send it twice."""
+
+    status = 409
+    reason = "being_sent"
+    message = gettext_noop("the message is being sent: try again in two minutes")
+
+
 def enqueue(message: Message, *, silent: bool = False) -> None:
     """Store a message in the current transaction; it is sent after the commit.
 
@@ -65,11 +74,15 @@ def retry(row: OutgoingMessage) -> None:
     """Make a message due now and reset its number of tries.
 
     Raises:
+        BeingSent: a sender has claimed the message.
         records.Gone: the message was sent or has failed meanwhile.
 
     """
-    if not OutgoingMessage.objects.filter(pk=row.pk).update(due_at=DatabaseNow(), tries=0):
-        raise records.Gone
+    rows = OutgoingMessage.objects.filter(pk=row.pk)
+    # Others are claimed: they were tried, and are due when the claim expires.
+    unclaimed = rows.filter(Q(tries=0) | Q(due_at__lte=seconds_ahead(_RETRY_SECONDS)))
+    if not unclaimed.update(due_at=DatabaseNow(), tries=0):
+        raise BeingSent if rows.exists() else records.Gone
     log.record(Event.MESSAGE_RETRY, message_id=row.pk)
     transaction.on_commit(_senders.wake)
 

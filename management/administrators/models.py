@@ -127,6 +127,11 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         return self.role == Role.SUPPORT and support_rights.may_write(route, method, fields)
 
     @property
+    def has_signed_in_recently(self) -> bool:
+        """Whether the administrator signed in within ``ADMIN_PROOF_SECONDS``."""
+        return time.time() - self.signed_in_at <= settings.ADMIN_PROOF_SECONDS
+
+    @property
     def has_recent_proof(self) -> bool:
         """Whether the administrator signed in, with any second step, within ``CONFIRM_SECONDS``."""
         return time.time() - self.signed_in_at <= settings.CONFIRM_SECONDS

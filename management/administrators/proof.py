@@ -1,6 +1,5 @@
 """Re-authentication of an administrator, for operations that a stolen token must not allow."""
 
-import time
 from typing import Final
 
 from django.conf import settings
@@ -62,7 +61,7 @@ def check(by: Administrator, *, password: str = "", code: str = "") -> None:
 
     """
     if not password:
-        if not _is_recent(by):
+        if not by.has_signed_in_recently:
             raise ProofNeeded
         return
     try:
@@ -80,9 +79,5 @@ def check_recent(by: Administrator) -> None:
         SignInTooOld: the sign-in is not recent.
 
     """
-    if not _is_recent(by):
+    if not by.has_signed_in_recently:
         raise SignInTooOld
-
-
-def _is_recent(by: Administrator) -> bool:
-    return time.time() - by.signed_in_at <= settings.ADMIN_PROOF_SECONDS

@@ -21,9 +21,8 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import identifiers, passwords
-from identity.users.credentials import clean_password
-from management.administrators import languages, mail, replaced_passwords, sign_in
+from identity.users import identifiers
+from management.administrators import languages, mail, password_rules, replaced_passwords, sign_in
 from management.administrators.models import Administrator
 
 _MAX_ID: Final = 2**63 - 1  # of the id column
@@ -143,7 +142,8 @@ def set_password(pk: int, *, state: str, password: str) -> None:
         passwords.Busy: too many sign-ins at once.
 
     """
-    hashed = passwords.hash_password(clean_password(password))
+    known = Administrator.objects.filter(pk=pk).values_list("username", "email").first()
+    hashed = password_rules.hash_new(password, *(known or ()))
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
         current = Administrator.objects.select_for_update().filter(pk=pk).first()
         if current is None or not constant_time_compare(get_state(current), state):

@@ -10,9 +10,7 @@ from django.db import transaction
 
 from audit.events import Event
 from identity.core import records, tenancy
-from identity.users import passwords
-from identity.users.credentials import clean_password
-from management.administrators import passkeys, single_sign_on
+from management.administrators import passkeys, password_rules, single_sign_on
 from management.administrators.models import Administrator, Invitation
 
 
@@ -24,7 +22,7 @@ def set_by_command(administrator: Administrator, password: str) -> None:
         records.Gone: the administrator was deleted.
 
     """
-    hashed = passwords.hash_password(clean_password(password))
+    hashed = password_rules.hash_new(password, administrator.username, administrator.email)
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
         current = Administrator.objects.select_for_update().filter(pk=administrator.pk).first()
         if current is None:

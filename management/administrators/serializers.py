@@ -7,8 +7,8 @@ from identity.rest.fields import Flag, Line, Text, Timestamp
 from identity.rest.serializers import Record
 from identity.tenants.models import Tenant
 from identity.users import identifiers
-from identity.users.credentials import clean_password
 from identity.users.serializers import Password
+from management.administrators import password_rules
 from management.administrators.models import Administrator, Role
 from management.administrators.services import find_tenants
 
@@ -73,7 +73,7 @@ class AdministratorWriteSerializer(Record):
     create_only = ("username",)
     rules = {
         "username": identifiers.clean_username,
-        "password": clean_password,
+        "password": password_rules.clean,
         "email": identifiers.clean_email,
         "phone": identifiers.clean_phone,
         "tenants": find_tenants,

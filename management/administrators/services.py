@@ -11,9 +11,15 @@ from identity.core import audit_facts, records
 from identity.core.errors import Invalid
 from identity.core.refusal_texts import fill
 from identity.tenants.models import Tenant
-from identity.users import identifiers, passwords
-from identity.users.credentials import clean_password
-from management.administrators import proof, replaced_passwords, rights, session_check, single_sign_on
+from identity.users import identifiers
+from management.administrators import (
+    password_rules,
+    proof,
+    replaced_passwords,
+    rights,
+    session_check,
+    single_sign_on,
+)
 from management.administrators.models import Administrator, Role
 
 
@@ -60,7 +66,7 @@ def build(*, username: str, password: str, **columns: Any) -> Administrator:
     """
     name = identifiers.clean_username(username)
     administrator = Administrator(username=name, username_key=identifiers.fold(name), **columns)
-    administrator.password = passwords.hash_password(clean_password(password))
+    administrator.password = password_rules.hash_new(password, name, administrator.email)
     return administrator
 
 
@@ -167,7 +173,8 @@ def _build_columns(administrator: Administrator, fields: dict[str, Any]) -> dict
     if "phone" in fields:
         columns["phone"] = identifiers.clean_phone(fields["phone"]) if fields["phone"] else ""
     if "password" in fields:
-        columns["password"] = passwords.hash_password(clean_password(fields["password"]))
+        own = (administrator.username, administrator.email, columns.get("email", ""))
+        columns["password"] = password_rules.hash_new(fields["password"], *own)
     return columns
 
 

@@ -28,15 +28,21 @@ ROUTES: Final[Mapping[str, frozenset[str]]] = {
     "api:user-sign-out": frozenset({"POST"}),
     "api:user-locks": frozenset({"DELETE"}),
 }
-# Fields of these routes that support may not send.
+# Fields of these routes that support may not send. Of a profile, support changes only the names.
 _FLAGS: Final = frozenset({"email_verified", "phone_verified"})
 FORBIDDEN_FIELDS: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("api:user-list", "POST"): _FLAGS,
     ("api:user", "PATCH"): _FLAGS | {"username", "email", "phone", "primary_email", "primary_phone"},
 }
+_PROFILE: Final = "profile."
+_NAMES: Final = frozenset(
+    f"{_PROFILE}{name}" for name in ("given_name", "family_name", "middle_name", "nickname")
+)
 
 
 def may_write(route: str, method: str, fields: Collection[str]) -> bool:
     """Return whether support may send these fields to a route by a method that writes."""
     forbidden = FORBIDDEN_FIELDS.get((route, method), frozenset())
+    if method == "PATCH":
+        forbidden |= {name for name in fields if name.startswith(_PROFILE)} - _NAMES
     return method in ROUTES.get(route, frozenset()) and not forbidden & set(fields)

@@ -56,7 +56,14 @@ def _role_allows(caller: Administrator, request: Request) -> bool:
     if not caller.may_write(route, method, ()):
         return False
     body = request.data if isinstance(request.data, Mapping) else {}
-    return caller.may_write(route, method, body.keys())
+    return caller.may_write(route, method, _name_fields(body))
+
+
+def _name_fields(body: Mapping[str, object]) -> set[str]:
+    """Return the names of fields, and those of the members of a profile, such as ``profile.gender``."""
+    profile = body.get("profile")
+    members = profile if isinstance(profile, Mapping) else {}
+    return {*body, *(f"profile.{name}" for name in members)}
 
 
 def get_principal_query(request: Request, claims: Claims) -> tuple[PrincipalQuery, dict[str, object]]:

@@ -11,7 +11,9 @@ from django.core.checks import CheckMessage, Error, Info, Warning  # noqa: A004 
 from django.utils.translation import gettext
 
 from identity.core.doctor_checks import doctor_check, join_names, shown_on_dashboard
-from management.administrators import mail
+from identity.core.errors import Invalid
+from identity.users import passwords
+from management.administrators import mail, password_rules
 from management.administrators.models import Administrator, Role
 
 _PAGE: Final = "admin:administrators_administrator_changelist"
@@ -52,6 +54,23 @@ def usernames() -> Iterator[CheckMessage]:
             ),
             id="administrators.W005",
         )
+
+
+@doctor_check
+def first_password() -> Iterator[CheckMessage]:
+    """Check that the first administrator has replaced an ADMIN_PASSWORD that is easy to guess."""
+    if settings.DEVELOPMENT or not settings.ADMIN_PASSWORD:
+        return
+    try:
+        password_rules.clean(settings.ADMIN_PASSWORD, settings.ADMIN_USERNAME)
+    except Invalid:
+        first = Administrator.objects.filter(username=settings.ADMIN_USERNAME).first()
+        if first is not None and passwords.verify(settings.ADMIN_PASSWORD, first.password)[0]:
+            yield Warning(
+                f"the password of {first.username} is easy to guess: it is still ADMIN_PASSWORD",
+                hint="change it at /admin/password/, and delete ADMIN_PASSWORD",
+                id="administrators.W008",
+            )
 
 
 @doctor_check

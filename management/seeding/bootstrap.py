@@ -12,6 +12,7 @@ from identity.core import tenancy
 from identity.core.errors import Invalid
 from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
+from identity.users import credentials, identifiers, passwords
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
 
@@ -40,11 +41,12 @@ def prepare() -> Result:
 
 def _create_administrator() -> None:
     try:
-        administrators.create(
-            username=settings.ADMIN_USERNAME,
-            password=settings.ADMIN_PASSWORD or _generate_password(),
-            is_superuser=True,
-        )
+        name = identifiers.clean_username(settings.ADMIN_USERNAME)
+        first = Administrator(username=name, username_key=identifiers.fold(name), is_superuser=True)
+        # Installations may start with any ADMIN_PASSWORD that releases before 0.6.0 took. The doctor warns.
+        password = credentials.clean_password(settings.ADMIN_PASSWORD or _generate_password())
+        first.password = passwords.hash_password(password)
+        administrators.add(first, [])
     except Invalid as error:
         raise ImproperlyConfigured(f"ADMIN_{error.field.upper()}: {error.rule}") from None
 

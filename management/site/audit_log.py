@@ -7,21 +7,21 @@ from typing import Any, Final, cast
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.forms import Media
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from audit import context, exports
+from audit import context
 from audit.models import Entry, EntryQuerySet
 from identity.operator_kit import timestamps
 from identity.operator_kit.badges import BAD, GOOD, badge
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
-from management.site import entry_objects, entry_search, entry_sentences, entry_subjects
+from management.site import entry_objects, entry_search, entry_sentences, entry_subjects, log_export
 from management.site.log_filters import KeyFilter, ResultFilter, TrialFilter, WhenFilter
 
 # The labels of columns: identity/operator_kit/labels.py
@@ -113,14 +113,9 @@ class AuditLog(Pages):
         """Return the title of an entry: its event."""
         return str(row.key)
 
-    def export(self, request: HttpRequest) -> StreamingHttpResponse:
+    def export(self, request: HttpRequest) -> HttpResponseBase:
         """Return the filtered list as CSV."""
-        entries = self.get_changelist_instance(request).get_queryset(request)
-        response = StreamingHttpResponse(exports.lines(entries), content_type="text/csv; charset=utf-8")
-        name = f"audit-{timezone.now():%Y-%m-%d-%H%M}.csv"
-        response["Content-Disposition"] = f'attachment; filename="{name}"'
-        response["Cache-Control"] = "no-store"
-        return response
+        return log_export.respond(request, self.get_changelist_instance(request).get_queryset(request))
 
     @admin.display(description=_("When"))
     def occurred_at(self, entry: Entry) -> str:

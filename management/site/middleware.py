@@ -4,9 +4,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import unquote
 
-from django.contrib import auth
 from django.contrib.auth import middleware as authentication
-from django.contrib.auth.models import AnonymousUser
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
 from django.core.exceptions import BadRequest
@@ -23,7 +21,7 @@ from identity.http import bodies
 from identity.http.areas import is_of_site
 from identity.http.languages import name_language
 from management.administrators import languages, time_zones
-from management.site import chosen_tenant, idle_sessions, passkey_session, provider_session, two_step
+from management.site import chosen_tenant, current_caller, idle_sessions, two_step
 
 
 class _SiteOnly(MiddlewareMixin):
@@ -78,10 +76,8 @@ class OperatorMiddleware:
             return None
         if not bodies.receive(request):
             return None
-        has_session = request.session.exists(request.session.session_key or "")
-        request.user = auth.get_user(request) if has_session else AnonymousUser()
-        _end_session_without_proof(request)
-        if request.user.is_authenticated and chosen_tenant.current(request) != request.tenant:  # type: ignore[attr-defined]
+        is_signed_in = current_caller.read_again(request)
+        if is_signed_in and chosen_tenant.current(request) != request.tenant:  # type: ignore[attr-defined]
             return HttpResponseRedirect(reverse("admin:choose-tenant"))
         return None
 
@@ -93,7 +89,7 @@ class OperatorMiddleware:
         tenant, zone, language = None, None, get_language()
         if request.user.is_authenticated:
             idle_sessions.end_if_idle(request)
-            _end_session_without_proof(request)
+            current_caller.end_session_without_proof(request)
         if request.user.is_authenticated:
             context.set_actor(administrator_id=request.user.pk)
             zone = time_zones.find(request.user.time_zone)
@@ -107,9 +103,3 @@ class OperatorMiddleware:
             response = self.get_response(request)
             name_language(response)
             return response
-
-
-def _end_session_without_proof(request: HttpRequest) -> None:
-    """End a session whose account of the provider was unlinked, or whose passkey was removed."""
-    provider_session.end_if_unlinked(request)
-    passkey_session.end_if_removed(request)

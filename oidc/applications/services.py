@@ -45,7 +45,7 @@ def register(  # noqa: PLR0913 - one parameter a field
 
     Raises:
         Invalid: a URI, a grant type, ``require_pkce``, a list or a lifetime is not allowed for this type.
-        keys.UpgradeInProgress: an algorithm has no key, and a node of an older release serves.
+        generation.UpgradeInProgress: an algorithm has no key, and a node of an older release serves.
 
     """
     lifetimes.check(further, type)
@@ -168,7 +168,7 @@ def change(
 
     Raises:
         Invalid: a URI, a grant type, ``require_pkce``, a list or a lifetime is not allowed for its type.
-        keys.UpgradeInProgress: an algorithm has no key, and a node of an older release serves.
+        generation.UpgradeInProgress: an algorithm has no key, and a node of an older release serves.
         records.Stale: the application was changed since the caller read it.
 
     """

@@ -1,12 +1,8 @@
 """Preparing, rotating and deleting signing keys."""
 
-from typing import Final
-
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
-from django.utils.module_loading import import_string
 from django.utils.translation import gettext_noop
 
 from audit import log
@@ -15,11 +11,8 @@ from identity.core import records, tenancy
 from identity.core.algorithms import Algorithm
 from identity.core.errors import ServiceError
 from identity.tenants.models import Tenant
-from oidc.keys import previous_keys, signing
+from oidc.keys import generation, previous_keys, signing
 from oidc.keys.models import SigningKey
-
-# The migration of the first release whose nodes know other algorithms than ES256.
-_ALGORITHMS: Final = "keys.0003_algorithms"
 
 
 class KeyIsActive(ServiceError):
@@ -35,16 +28,6 @@ class JustRetired(ServiceError):
     status = 503
     reason = "algorithm_just_retired"
     message = "the algorithm was retired at the same moment: try again"
-
-
-class UpgradeInProgress(ServiceError):
-    """A node of an older release serves, which knows no algorithm but ES256."""
-
-    status = 503
-    reason = "upgrade_in_progress"
-    message = gettext_noop(
-        "a node of an older release still serves: replace it, wait three minutes and try again"
-    )
 
 
 class NextKeyCannotBeDecrypted(ServiceError):
@@ -74,11 +57,12 @@ def prepare(algorithm: str = "") -> SigningKey:
 
     Raises:
         previous_keys.TooMany: there is no next key, and the algorithm has 20 previous keys.
-        UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
+        generation.GeneratingAnother: this worker is generating another RSA key.
+        generation.UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
 
     """
     algorithm = algorithm or get_default_algorithm()
-    new = None if _has_next_key(algorithm) else _generate(algorithm)
+    new = generation.generate_next(algorithm)
     return _prepare(algorithm, new) or prepare(algorithm)  # again, if the next key was deleted meanwhile
 
 
@@ -107,11 +91,12 @@ def rotate(algorithm: str = "") -> SigningKey:
     Raises:
         previous_keys.TooMany: the algorithm has 20 previous keys.
         NextKeyCannotBeDecrypted: the private key of the next key cannot be decrypted.
-        UpgradeInProgress: a node of an older release serves, and the new key would not be ES256.
+        generation.GeneratingAnother: this worker is generating another RSA key.
+        generation.UpgradeInProgress: a node of an older release serves, and the new key would not be ES256.
 
     """
     algorithm = algorithm or get_default_algorithm()
-    new = None if _has_next_key(algorithm) else _generate(algorithm)
+    new = generation.generate_next(algorithm)
     return _rotate(algorithm, new) or rotate(algorithm)  # again, if the next key was deleted meanwhile
 
 
@@ -146,11 +131,12 @@ def ensure(algorithm: str) -> None:
     Call it outside any transaction: an RSA key takes up to half a second.
 
     Raises:
-        UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
+        generation.GeneratingAnother: this worker is generating another RSA key.
+        generation.UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
 
     """
     if not _has_active_key(algorithm):
-        _activate_first(_generate(algorithm))
+        _activate_first(generation.generate(algorithm))
 
 
 @transaction.atomic
@@ -173,10 +159,6 @@ def hold(algorithm: str) -> None:
     lock_keys()
     if not _has_active_key(algorithm):
         raise JustRetired(headers={"Retry-After": "1"})
-
-
-def _has_next_key(algorithm: str) -> bool:
-    return SigningKey.objects.next().filter(algorithm=algorithm).exists()
 
 
 def _has_active_key(algorithm: str) -> bool:
@@ -221,18 +203,6 @@ def lock_keys() -> None:
     A token request waits for a rotation only if it has to record the usage of the key (see ``usage``).
     """
     records.lock(Tenant(pk=tenancy.active_id()), expected=None)
-
-
-def _generate(algorithm: str) -> SigningKey:
-    """Return an unsaved key: for ES256 alone while a node of 0.1.3 serves, because it knows nothing else.
-
-    Raises:
-        UpgradeInProgress: a node of an older release serves.
-
-    """
-    if algorithm != Algorithm.ES256 and not import_string(settings.ALL_NODES_KNOW)(_ALGORITHMS):
-        raise UpgradeInProgress(headers={"Retry-After": "180"})
-    return signing.generate(algorithm)
 
 
 def _activate(key: SigningKey, *, is_default: bool) -> None:

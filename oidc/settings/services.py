@@ -57,7 +57,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
 
     Raises:
         Invalid: the settings contradict each other, or remove an alias that an application or API requires.
-        keys.UpgradeInProgress: the default algorithm has no key, and a node of an older release serves.
+        generation.UpgradeInProgress: the default algorithm has no key, and a node of an older release serves.
         records.Stale: the settings were changed since the caller read them.
 
     """

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from identity.core.slots import Slots
 from interaction.connectors import captcha
 from interaction.connectors import services as connectors
 from interaction.connectors.captcha import Unavailable
 from interaction.connectors.models import Connector
 from interaction.connectors.services import NotWorking
-from interaction.connectors.slots import Slots
 from tests.support import codes, second
 from tests.support.cast import PASSWORD, World
 from tests.support.forms import form, forms

@@ -10,9 +10,13 @@ class TestAdministrators:
     def test_decision_T6_are_made_changed_and_deleted(self, root, acme):
         name = f"a-{secrets.token_hex(4)}"
         made = root.created(
-            "/administrators", username=name, password="secret", tenants=[acme.tenant.slug], email="a@x.org"
+            "/administrators",
+            username=name,
+            password="open sesame 1",
+            tenants=[acme.tenant.slug],
+            email="a@x.org",
         )
-        signed_in = management.administrator_token(name, "secret", root.world.address)
+        signed_in = management.administrator_token(name, "open sesame 1", root.world.address)
         caller = management.Caller(acme, signed_in)
 
         before = caller.get("/users").status_code
@@ -38,9 +42,9 @@ class TestAdministrators:
         assert caller.get("/users").status_code == 401
 
     def test_decision_T6_refuses_an_unknown_tenant(self, root):
-        answer = root.post("/administrators", username="x", password="secret", tenants=["nowhere-at-all"])
+        answer = root.post("/administrators", username="x", password="open sesame 1", tenants=["nowhere"])
 
-        assert "nowhere-at-all" in refusal_of(answer, 400)
+        assert "nowhere" in refusal_of(answer, 400)
 
     def test_decision_T6_a_new_password_ends_tokens(self, root, acme):
         row = management.new_administrator(acme)
@@ -48,7 +52,7 @@ class TestAdministrators:
             acme, management.administrator_token(row.username, management.PASSWORD, root.world.address)
         )
 
-        result_of(root.patch(f"/administrators/{row.pk}", password="brand new"))
+        result_of(root.patch(f"/administrators/{row.pk}", password="a brand new one"))
 
         assert caller.get("/users").status_code == 401
 

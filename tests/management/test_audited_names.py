@@ -24,7 +24,7 @@ FURTHER: Final[dict[str, dict[str, Any]]] = {
     "PATCH /applications/:pk": {"name": "Other", "oidc_client_metadata": {"contacts": ["a@x.org"]}},
     "PATCH /connectors/:pk": {"config": {"sign_name": "z"}, "enabled": True, "has_own_callback": True},
     "PATCH /oidc-settings": {"refresh_token_idle_seconds": 60, "session_absolute_seconds": 600},
-    "PATCH /administrators/:pk": {"password": "open sesame", "role": "auditor", "tenants": []},
+    "PATCH /administrators/:pk": {"password": "open sesame!", "role": "auditor", "tenants": []},
     "PATCH /tenants/:pk": {"audit_retention_days": 400},
 }
 METADATA: Final = {

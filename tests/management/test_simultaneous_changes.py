@@ -259,7 +259,9 @@ class TestTwoAtOnce:
     def test_case_M09_G20_superusers_who_demote_each_other_leave_one(self, only_superuser):
         root = management.superuser(cast.default_world())
         pair = [
-            root.created("/administrators", username=new_name("a"), password="sesame", is_superuser=True)
+            root.created(
+                "/administrators", username=new_name("a"), password="open sesame 1", is_superuser=True
+            )
             for _ in range(2)
         ]
         everybody = [only_superuser, *(made["id"] for made in pair)]

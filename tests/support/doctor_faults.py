@@ -15,6 +15,7 @@ from audit.context import new_request
 from audit.events import Event
 from identity.factors.models import Passkey
 from identity.factors.triggers import FACTORS
+from identity.users import passwords
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.experience.models import SignInExperience
@@ -185,6 +186,13 @@ def the_first_password(settings: Any, acme: World) -> None:
     settings.ADMIN_PASSWORD_FILE.touch(0o600)
 
 
+def a_first_password_that_is_common(settings: Any, acme: World) -> None:
+    settings.ADMIN_USERNAME = operators.administrator().username
+    settings.ADMIN_PASSWORD = "password1"
+    hashed = passwords.hash_password(settings.ADMIN_PASSWORD)
+    Administrator.objects.filter(username=settings.ADMIN_USERNAME).update(password=hashed)
+
+
 def a_username_without_a_key(settings: Any, acme: World) -> None:
     operators.administrator()
     Administrator.objects.update(username_key=None)
@@ -258,6 +266,7 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     a_redirect_to_the_own_machine: "applications.W002",
     nobody_above: "administrators.E001",
     the_first_password: "administrators.W002",
+    a_first_password_that_is_common: "administrators.W008",
     a_superuser_with_one_step: "administrators.W003",
     nobody_with_two_steps: "administrators.E004",
     a_username_without_a_key: "administrators.W005",

@@ -133,7 +133,7 @@ def _experience(estate: "Estate") -> Body:
 def _administrator(estate: "Estate") -> Body:
     return {
         "username": new_name("a"),
-        "password": "sesame",
+        "password": "open sesame!",
         "email": "ops@example.com",
         "phone": "+4930123456",
         "is_superuser": False,

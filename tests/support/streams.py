@@ -8,9 +8,14 @@ from typing import Any
 
 import django
 
+from config.server import wsgi_responses
+
 django.setup(set_prefix=False)  # gunicorn's hooks expect the apps
 
 SEEN = "TEST_STREAM_FILE"  # the variable with the path of a file that says what was sent
+SECONDS = "TEST_STREAM_SECONDS"  # the variable with the time that a client has for a response
+if SECONDS in os.environ:
+    wsgi_responses.STREAM_SECONDS = float(os.environ[SECONDS])
 
 
 class Stream:

@@ -109,7 +109,7 @@ def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: 
 
     Raises:
         NotHttps: BASE_URL is not https.
-        keys.UpgradeInProgress: the tenant has no RS256 key, and a node of an older release serves.
+        generation.UpgradeInProgress: the tenant has no RS256 key, and a node of an older release serves.
         TenantInUse: the tenant has other users or applications.
         Invalid: the suite's URL, the alias or the slug breaks a rule.
 

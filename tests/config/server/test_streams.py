@@ -4,14 +4,14 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
 from tests.support import second
-from tests.support.streams import SEEN
+from tests.support.streams import SECONDS, SEEN
 from tests.support.wire import send_raw
 
 PART = 65_536
@@ -71,6 +71,24 @@ def test_waits_for_a_client_that_does_not_read(served, seen):
 
         assert 0 < len(seen.read_text()) == sent
     wait_until_closed(seen)
+
+
+def test_attack_AP45_ends_for_a_client_that_reads_too_slowly(database, tmp_path):
+    """Also if the client reads a little from time to time, and without an error in the log."""
+    log, seen = settings.VAR / "server.log", tmp_path / "seen"
+    seen.touch()
+    before = log.stat().st_size if log.exists() else 0
+    application = "tests.support.streams:application"
+    with second.running(TEST_APPLICATION=application, **{SEEN: str(seen), SECONDS: "3"}) as address:
+        received = b""
+        with asking(address, "/endless") as connection, suppress(ConnectionResetError):
+            while not seen.read_text().endswith("closed"):
+                assert connection.recv(4_096)
+                time.sleep(0.1)
+            while part := connection.recv(PART):
+                received = part
+    assert not received.endswith(b"0\r\n\r\n")
+    assert b"Error" not in log.read_bytes()[before:]
 
 
 def test_that_breaks_off_does_not_look_complete(served, seen):

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
+from identity.core.slots import Slots
 from identity.limits import rules
 from interaction.connectors import services as connectors
-from interaction.connectors.slots import Slots
 from interaction.journeys.social import provider as provider_calls
 from interaction.journeys.social.errors import Busy
 from interaction.social.models import SocialAttempt
