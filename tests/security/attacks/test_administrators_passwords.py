@@ -4,6 +4,7 @@ import secrets
 
 import pytest
 from django.conf import settings as configured
+from django.core.exceptions import ValidationError
 
 from identity.core.errors import Invalid
 from identity.users import passwords
@@ -67,6 +68,8 @@ def test_attack_AP40_links_and_commands_refuse_them(name, password):
         replaced_passwords.set_by_command(who, password)
     with pytest.raises(Invalid):
         administrators.build(username=name, password=password)
+    with pytest.raises(ValidationError):
+        Administrator.objects.create_superuser(name, password)
     assert Administrator.objects.get(pk=who.pk).check_password(PASSWORD)
 
 
