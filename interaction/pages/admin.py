@@ -131,7 +131,7 @@ def _render_for_new_browser(
         visit = HttpRequest()
         visit.method = "GET"
         visit.path = reverse(name)
-        context.set_experience(visit, draft)
+        context.set_draft(visit, draft)
         page = view(visit)
     page.cookies.clear()
     return page

@@ -38,14 +38,13 @@ def get_experience(request: HttpRequest) -> SignInExperience:
     """Return the experience of a page: the tenant's, read once, or the unsaved draft of a preview."""
     experience: SignInExperience | None = getattr(request, "experience", None)
     if experience is None:
-        experience = experiences.current()
-        set_experience(request, experience)
+        experience = request.experience = experiences.current()  # type: ignore[attr-defined]
     return experience
 
 
-def set_experience(request: HttpRequest, experience: SignInExperience) -> None:
-    """Set the experience of a page."""
-    request.experience = experience  # type: ignore[attr-defined]
+def set_draft(request: HttpRequest, draft: SignInExperience) -> None:
+    """Let the page be a preview with this experience, which is not saved."""
+    request.experience, request.is_preview = draft, True  # type: ignore[attr-defined]
 
 
 def _brand(request: HttpRequest) -> dict[str, Any]:
@@ -70,7 +69,7 @@ def get_brand(request: HttpRequest, experience: SignInExperience, pending: Pendi
     """
     branding = get_branding(experience, pending)
     colours = {name: branding[name] for name in COLOURS}
-    is_saved = not hasattr(request, "draft") and colours.items() <= experience.branding.items()
+    is_saved = not hasattr(request, "is_preview") and colours.items() <= experience.branding.items()
     return {
         "name": experience.tenant.name,
         "terms_of_use_url": experience.terms_of_use_url,
