@@ -138,6 +138,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "algorithm_just_retired": _("the algorithm was retired at the same moment"),
     "import_running": _("another file of the administrator was being checked or imported"),
     "key_does_not_open": _("the encryption keys do not decrypt the next signing key"),
+    "being_sent": _("the message was just being sent"),
     "upgrade_in_progress": _("a node of an older release was still running"),
     "trial_expired": _("the trial was finished before, took too long, or was started in another session"),
     "connector_created": _("this form had created a connector already"),
