@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users import services as users
-from oidc.grants import codes
+from oidc.grants import codes, redemption
 from oidc.grants.models import AuthorizationCode
 from oidc.provider.validator import Validator
 from tests.support.cast import RelyingParty, new_secret, query_of
@@ -155,7 +155,7 @@ class TestTheMachine:
             machine.access_tokens_live_as_long_as_what_they_hang_on()
 
     def test_notices_that_a_code_works_twice(self, here, monkeypatch):
-        monkeypatch.setattr(codes, "_consume_for_family", insert_the_family)
+        monkeypatch.setattr(redemption, "_REDEEM_FOR_FAMILY", insert_the_family)
         machine = with_a_code(here)
 
         with pytest.raises(AssertionError):
@@ -170,7 +170,7 @@ class TestTheMachine:
 
 
 def insert_the_family(_: Any, family: Any, entry: Any) -> bool:
-    """``_consume_for_family`` without using the code up."""
+    """``_REDEEM_FOR_FAMILY`` without using the code up."""
     family.save(force_insert=True)
     return True
 

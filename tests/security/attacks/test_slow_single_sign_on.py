@@ -41,7 +41,7 @@ def provider(settings, monkeypatch, request):
     settings.ADMIN_OIDC = Provider(issuer, "client", "secret", "Example", "own", ())
     hanging = Hanging(request.param)
     monkeypatch.setattr(relying_party, "get_endpoints", hanging.get_endpoints)
-    monkeypatch.setattr(administrator_provider, "_MOST_SLOTS", MOST, raising=False)
+    monkeypatch.setattr(administrator_provider, "_MOST_SLOTS", MOST)
     return hanging
 
 
