@@ -23,7 +23,9 @@ _ATTEMPTS: Final = 2
 _IDLE_SECONDS: Final = 3
 _RESULT_SECONDS: Final = 20  # many times what a hash takes
 _ROOT: Final = Path(__file__).resolve().parents[2]
-_ENVIRONMENT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variables hold secrets
+_INHERITED: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variables hold secrets
+# The C library of GNU then requests huge pages for the build's memory. libsodium maps its memory itself.
+_HUGE_PAGES: Final = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 _enabled: Final = threading.Event()
 # Processes that no thread uses. The one that was used last is used next, so the others release memory.
@@ -175,7 +177,7 @@ def _start(*arguments: str) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=_ROOT,
-        env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
+        env={name: value for name, value in os.environ.items() if name in _INHERITED} | _HUGE_PAGES,
         start_new_session=True,
     )
 
