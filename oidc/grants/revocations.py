@@ -22,6 +22,7 @@ BY_ADMINISTRATOR: Final = "ended_by_administrator"
 BY_USER: Final = "ended_by_user"
 TOO_MANY: Final = "too_many"
 MOST: Final = 50  # live families of a user at one application
+KEPT: Final = 40  # of more than these, so that the next sign-ins find nothing to end
 _BATCH: Final = 500
 _FIRST_ID: Final = UUID(int=0)
 
@@ -74,14 +75,17 @@ def has_most() -> Exists:
 
 @transaction.atomic
 def end_excess(*, user_id: UUID, application_id: UUID) -> int:
-    """End a user's live families at an application except the 50 that were used last; return their number.
+    """If a user has more than 50 live families at an application, end all but the 40 that were used last.
+
+    Return the number of those that have ended.
 
     Families that concurrent requests have begun count too, so the last of these requests ends what is too
     many.
     """
     live = RefreshFamily.objects.live().filter(user=user_id, application=application_id)
-    excess = live.order_by("-rotated_at", "-pk").values_list("pk", flat=True)[MOST:]
-    return _end_and_record({"pk__in": list(excess)}, TOO_MANY, user_id=user_id, application_id=application_id)
+    unused = list(live.order_by("-rotated_at", "-pk").values_list("pk", flat=True)[KEPT:])
+    excess = unused if len(unused) > MOST - KEPT else []
+    return _end_and_record({"pk__in": excess}, TOO_MANY, user_id=user_id, application_id=application_id)
 
 
 def end_for_application(application: Application, *, reason: str) -> int:
