@@ -29,8 +29,10 @@ class AdministratorManager(BaseUserManager["Administrator"]):
             lists_tenant=Exists(links.filter(administrator=OuterRef("pk"), tenant=tenant_id))
         )
 
-    def create_superuser(self, username: str, password: str, **fields: Any) -> "Administrator":
+    def create_superuser(self, username: str, password: str | None, **fields: Any) -> "Administrator":
         """Create an administrator of every tenant, with an audit entry.
+
+        Without a password, the administrator cannot sign in until ``manage.py changepassword`` has set one.
 
         Raises:
             ValidationError: the password breaks a rule. Django's command shows it.
@@ -38,10 +40,12 @@ class AdministratorManager(BaseUserManager["Administrator"]):
         """
         key = identifiers.fold(username)
         administrator = self.model(username=username, username_key=key, is_superuser=True, **fields)
-        try:
-            administrator.password = password_rules.hash_new(password, username, administrator.email)
-        except Invalid as error:
-            raise ValidationError(error.rule) from None
+        administrator.set_unusable_password()
+        if password is not None:
+            try:
+                administrator.password = password_rules.hash_new(password, username, administrator.email)
+            except Invalid as error:
+                raise ValidationError(error.rule) from None
         facts = audit_facts.new_row_facts(administrator)
         with tenancy.using(tenancy.DEFAULT), transaction.atomic():
             administrator.save()

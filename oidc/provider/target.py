@@ -23,7 +23,7 @@ from oidc.provider.scopes import NEWER, RESERVED
 from oidc.provider.target_demands import Strength
 
 UNKNOWN: Final = "The {} is unknown, or not for this client."
-_MOST_BYTES: Final = 6144  # of the scopes of a token
+MOST_SCOPE_BYTES: Final = 6144  # of the scopes of a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def select_scopes(available: set[str], requested: list[str]) -> tuple[str, ...]:
 
     """
     scopes = _select(available, requested)
-    if len(" ".join(scopes).encode()) > _MOST_BYTES:
+    if len(" ".join(scopes).encode()) > MOST_SCOPE_BYTES:
         raise TooManyScopes
     return scopes
 

@@ -1,23 +1,21 @@
 """The scope of an authorization request as it is stored with the code and the refresh family."""
 
 from collections.abc import Iterable
-from typing import Final
 
 from identity.organizations.models import OrganizationPermission
 from identity.resources.models import Scope
 from oidc.provider.authorization.request import Authorization
-
-_LONGEST: Final = 6144  # characters: as many as the scopes of a token may have
+from oidc.provider.target import MOST_SCOPE_BYTES
 
 
 def get_stored(authorization: Authorization) -> str:
     """Return the identity scopes, then all others that were requested.
 
-    If these others have more than 6,144 characters, only those are stored that are permissions in the tenant.
-    The rest is never granted, and clients could fill the database with it.
+    If these others are longer than the scopes of a token may be, only those are stored that are permissions
+    in the tenant. The rest is never granted, and clients could fill the database with it.
     """
     further = authorization.further_scopes
-    if len(" ".join(further)) > _LONGEST:
+    if len(" ".join(further)) > MOST_SCOPE_BYTES:
         known = _find_permissions(further)
         further = tuple(name for name in further if name in known)
     return " ".join((*authorization.scopes, *further))

@@ -1,10 +1,12 @@
 """Passwords of administrators that are easy to guess (AP40)."""
 
 import secrets
+from io import StringIO
 
 import pytest
 from django.conf import settings as configured
 from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
 
 from identity.core.errors import Invalid
 from identity.users import passwords
@@ -82,6 +84,23 @@ def test_the_first_administrator_may_have_a_weak_password_until_it_is_changed(se
     assert first.is_superuser
     assert first.check_password("123456")
     assert [one.id for one in doctor.first_password()] == ["administrators.W008"]
+
+
+def test_a_superuser_of_the_command_line_may_have_no_password(name, monkeypatch):
+    monkeypatch.delenv("DJANGO_SUPERUSER_PASSWORD", raising=False)
+
+    call_command("createsuperuser", username=name, interactive=False, stdout=StringIO())
+
+    assert not Administrator.objects.get(username=name).has_usable_password()
+
+
+def test_attack_AP40_the_command_names_the_rule(name, monkeypatch):
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", SHORT)
+
+    with pytest.raises(CommandError, match="must have 12 to 256 characters"):
+        call_command("createsuperuser", username=name, interactive=False, stdout=StringIO())
+
+    assert not Administrator.objects.filter(username=name).exists()
 
 
 def test_in_development_a_short_password_is_enough(settings, name):
