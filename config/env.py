@@ -129,9 +129,9 @@ def optional_secret(name: str) -> str:
 
 
 def tracing(name: str) -> bool:
-    """Return whether tracing is configured. It needs the packages of an optional extra."""
+    """Return whether tracing is configured. It needs two optional packages."""
     if text(name) and importlib.util.find_spec("opentelemetry") is None:
-        raise refuse(name, "needs the packages of the extra tracing: see docs/monitoring.md")
+        raise refuse(name, "needs two packages: see docs/monitoring.md")
     return bool(text(name))
 
 
