@@ -46,12 +46,13 @@ def sign_in_with_password(
     passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
     kind, key = identifiers.parse(identifier)
     device = visit.known.find_device(kind, key)
+    group = sign_in_locks.get_group(kind, key)
     login_attempt = limits.login_attempt(
-        (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
-        (rules.KNOWN_BROWSER, f"{kind} {key} {device}") if device else (rules.IDENTIFIER, f"{kind} {key}"),
+        sign_in_locks.get_network_lock(group, limits.client_network()),
+        sign_in_locks.get_browser_lock(group, device) if device else sign_in_locks.get_shared_lock(group),
         failure=credentials.InvalidCredentials,
         within=rules.SIGN_INS,
-        group=sign_in_locks.get_group(kind, key),
+        group=group,
     )
     log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier))
     with login_attempt as counted, log_attempt as audited:

@@ -126,7 +126,8 @@ def _describe_suspension(entry: Entry) -> str:
 
 def _build_locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[State]:
     locks = sign_in_locks.get_locks(user)
-    networks = sign_in_locks.hash_keys(user, [entry.ip for entry in entries]) if locks else {}
+    ips = [entry.ip for entry in entries]
+    networks = sign_in_locks.get_networks_by_key_hash(user, ips) if locks else {}
     button = _build_button(gettext("Unlock user"), urls.get("unlock"))
     states: dict[str, State] = {}
     for lock in locks:  # the longest first; one network can be locked for several identifiers

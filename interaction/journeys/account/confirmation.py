@@ -13,7 +13,6 @@ from identity.factors.errors import FactorError
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.policy import Policy
-from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
@@ -157,12 +156,13 @@ def confirm(session: Session, password: str) -> None:
         audited.user_id = session.user_id
         check_factor(session)
         if session.user.password:
+            group = sign_in_locks.get_confirmation_group(session.user_id)
             with limits.login_attempt(
-                (rules.PAIR, f"confirm {session.user_id} {limits.client_network()}"),
-                (rules.IDENTIFIER, f"confirm {session.user_id}"),
+                sign_in_locks.get_network_lock(group, limits.client_network()),
+                sign_in_locks.get_shared_lock(group),
                 failure=credentials.InvalidCredentials,
                 locked=Locked,
-                group=sign_in_locks.get_confirmation_group(session.user_id),
+                group=group,
             ):
                 credentials.check_password(session.user, password)
         elif must_sign_in_again(session):

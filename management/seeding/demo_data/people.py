@@ -93,9 +93,8 @@ def lock(tenant: ActiveTenant, people: Mapping[int, User]) -> str:
         return ""
     if sign_in_locks.get_locks(user):
         return user.username
-    key = f"{Kind.USERNAME} {user.username_key}"
-    pair = (rules.PAIR, f"{key} {limits.network_of(_ADDRESS)}")
     group = sign_in_locks.get_group(Kind.USERNAME, str(user.username_key))
+    pair = sign_in_locks.get_network_lock(group, limits.network_of(_ADDRESS))
     # The more failures, the longer the lock: the last one locks for an hour.
     failures = rules.PAIR.failures + len(rules.LOCK_SECONDS) - 1
     for _ in range(failures - 1):
