@@ -119,5 +119,4 @@ def end(user: User, *, of_second_factors: bool = True) -> None:
 
 
 def _identifier_groups(user: User) -> list[str]:
-    keys = ((kind, getattr(user, f"{kind}_key")) for kind in Kind)
-    return [get_group(kind, key) for kind, key in keys if key]
+    return [get_group(kind, key) for kind, key in user.get_identifier_keys().items()]

@@ -13,7 +13,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import passwords, typed
 from identity.users import services as users
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.models import User
 from identity.users.profile import Profile, merge
 from interaction.connectors import captcha
@@ -158,7 +158,7 @@ def _find_proofs(
     experience: SignInExperience, addresses: dict[Kind, str], visit: Visit
 ) -> dict[Kind, VerificationCode]:
     proofs = {}
-    for kind in (Kind.EMAIL, Kind.PHONE):
+    for kind in ADDRESS_KINDS:
         if not addresses[kind]:
             continue
         proof = code_proofs.find(
