@@ -22,7 +22,7 @@ _RECENT: Final = timedelta(minutes=10)
 
 def must_sign_in_again(session: Session) -> bool:
     """Return whether the sign-in is too long ago to link an account."""
-    return session.time - session.auth_time > _RECENT
+    return session.now - session.auth_time > _RECENT
 
 
 def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
