@@ -212,7 +212,7 @@ def _save_user(alias: str, *, rotate: bool) -> str | None:
         if changes := _changed_fields(known, fields):
             users.change(known, changes)
         if password is not None:
-            credentials.set_password(known, password)
+            credentials.store_password(known, credentials.hash_new_password(password))
     known.refresh_from_db()
     for kind in ADDRESS_KINDS:
         if not getattr(known, f"{kind}_verified"):
