@@ -11,7 +11,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import passwords, typed
+from identity.users import passwords, typed_identifiers
 from identity.users import services as users
 from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.models import User
@@ -76,7 +76,8 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     captcha.check(captcha_token)
     experience = experiences.current()
     addresses = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
-    with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as audited:
+    typed = typed_identifiers.build(username or email or phone)
+    with log.attempt(_event(experience, addresses), typed) as audited:
         audited.application_id = visit.application_id
         _check_complete(experience, addresses, password, skipped)
         _record_agreement(experience, audited, agreed_to_terms=agreed_to_terms)

@@ -8,7 +8,7 @@ from identity.core.errors import ServiceError
 from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed
+from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed_identifiers
 from identity.users.identifiers import Kind
 from interaction.experience import services as experience
 from interaction.journeys import codes, locks
@@ -54,7 +54,7 @@ def sign_in_with_password(
         within=rules.SIGN_INS,
         group=group,
     )
-    log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier))
+    log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed_identifiers.build(identifier))
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         offered = experience.current()
@@ -93,7 +93,7 @@ def sign_in_with_code(
         limits.TooMany: too many from this address.
 
     """
-    log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
+    log_attempt = log.attempt(Event.SIGN_IN_CODE, typed_identifiers.build(identifier))
     with codes.code_attempt() as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         offered = experience.current()

@@ -9,12 +9,12 @@ from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
-from audit.typed import TypedIdentifier
+from audit.typed_identifiers import TypedIdentifier
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import identifiers, passwords, typed
+from identity.users import identifiers, passwords, typed_identifiers
 from management.administrators import second_step
 from management.administrators.models import Administrator
 
@@ -199,7 +199,7 @@ def find(username: str) -> Administrator | None:
 def typed_name(name: str) -> TypedIdentifier:
     """Return a username or email as the audit log stores it."""
     with tenancy.using(tenancy.DEFAULT):
-        return typed.identifier(name)
+        return typed_identifiers.build(name)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from identity.core.text_lists import join
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.panels import Card, Link, link
 from identity.operator_kit.timestamps import format_text, format_time
-from identity.users import sign_in_locks, sign_in_ways, typed
+from identity.users import sign_in_locks, sign_in_ways, typed_identifiers
 from identity.users.models import User
 from identity.users.sign_in_ways import Way
 from management.administrators.models import Administrator
@@ -91,7 +91,7 @@ def _find_attempts(user: User) -> list[Entry]:
     """Return the latest attempts by the user, and with the identifiers that the user has now."""
     # The log of the default tenant also has the entries of administrators, who may have the same identifier.
     of_users = Entry.objects.filter(tenant_id=tenancy.active_id(), key__in=_WAYS.keys() - ADMINISTRATIVE)
-    subject = typed.get_subject([user])
+    subject = typed_identifiers.get_subject([user])
     return list(of_users.of_subject(subject).order_by("-created_at", "-id")[:_READ])
 
 

@@ -17,7 +17,7 @@ from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
 from identity.factors.needed import Way
-from identity.users import typed
+from identity.users import typed_identifiers
 from interaction.journeys.second_factor import (
     backup,
     checking,
@@ -197,6 +197,6 @@ def auditing_sign_in(step: SecondStep) -> Iterator[AuditedOperation]:
     """Write the audit entry of the whole sign-in, whose key names the way of the first factor."""
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)
-    with log.attempt(event, typed.identifier(step.user.identifier)) as audited:
+    with log.attempt(event, typed_identifiers.build(step.user.identifier)) as audited:
         audited.application_id = step.visit.application_id
         yield audited

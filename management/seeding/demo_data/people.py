@@ -17,7 +17,7 @@ from audit.models import Entry
 from identity.core.tenancy import ActiveTenant
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import importing, sign_in_locks, typed
+from identity.users import importing, sign_in_locks, typed_identifiers
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from management.seeding.demo_data import made_up
@@ -101,7 +101,7 @@ def lock(tenant: ActiveTenant, people: Mapping[int, User]) -> str:
         limits.increment(*pair)
     with suppress(_WrongPasswordError), limits.login_attempt(pair, failure=_WrongPasswordError, group=group):
         raise _WrongPasswordError
-    identifier = typed.identifier(user.username, is_known=True)
+    identifier = typed_identifiers.build(user.username, is_known=True)
     errors = ["invalid_credentials"] * failures + ["locked"]
     Entry.objects.bulk_create(
         Entry(

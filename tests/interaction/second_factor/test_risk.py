@@ -10,7 +10,7 @@ from django.utils import timezone
 from audit.models import Entry
 from identity.factors import countries
 from identity.factors.models import SignInCountry
-from identity.users import assigned_passwords, email_domains, typed
+from identity.users import assigned_passwords, email_domains, typed_identifiers
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import FormerEmail, User
@@ -117,7 +117,7 @@ class TestRisk:
     def test_decision_M36_failures_count_for_a_day(self, acme, user, app, hours, counts):
         adapt(acme, recent_failures=1)
         with acme.active():
-            [key] = typed.get_subject([user]).identifier_keys
+            [key] = typed_identifiers.get_subject([user]).identifier_keys
         Entry.objects.create(
             tenant_id=acme.tenant.pk,
             key="SignIn.Password",
