@@ -66,13 +66,13 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
         Invalid: the CAPTCHA is not solved, or a field is missing, breaks a rule, or belongs to another user.
         policy.PasswordRefused: the password breaks the tenant's policy.
         verification.NotVerified: email or phone has to be verified first.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
         passwords.Busy: too many sign-ins.
 
     """
     if password:
         passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
-    limits.hit_by_address(rules.REGISTRATIONS)
+    limits.hit_by_network(rules.REGISTRATIONS)
     captcha.check(captcha_token)
     experience = experiences.current()
     addresses = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}

@@ -31,12 +31,12 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
         resetting.SecondFactorMissing: the user has a second factor that was not proven; the proof of the
             address stays valid.
         policy.PasswordRefused: the password breaks the tenant's policy; the proof stays valid.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
         passwords.Busy: too many sign-ins.
 
     """
     passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
-    limits.hit_by_address(rules.SIGN_INS)
+    limits.hit_by_network(rules.SIGN_INS)
     with log.attempt(Event.FORGOT_PASSWORD, typed_identifiers.build(identifier)) as audited:
         kind = identifiers.detect_kind(identifier)
         proof = None

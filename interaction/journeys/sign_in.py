@@ -38,7 +38,7 @@ def sign_in_with_password(
         MethodOff: the tenant does not use passwords for this kind of identifier.
         credentials.InvalidCredentials: identifier or password is wrong. The error does not say which.
         locks.Locked: too many attempts failed before for this identifier, from here or from everywhere.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
         credentials.Suspended: the password is right, but the user is suspended.
         passwords.Busy: too many sign-ins.
 
@@ -90,7 +90,7 @@ def sign_in_with_code(
         MethodOff: the tenant does not use codes for this kind of identifier.
         verification.WrongCode: the code is wrong or has expired, or no user has the identifier.
         credentials.Suspended: the code is right, but the user is suspended.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed_identifiers.build(identifier))

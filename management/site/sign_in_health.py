@@ -28,7 +28,7 @@ from management.site.localized import to_sentence
 from oidc.applications.models import Application
 
 _SHOWN: Final = 10
-_READ: Final = 50  # attempts, whose addresses may be locked
+_READ: Final = 50  # attempts, whose networks may be locked
 _WAYS: Final[Mapping[str, Promise]] = {
     Event.SIGN_IN_PASSWORD: _("Password"),
     Event.SIGN_IN_CODE: _("Code"),
@@ -63,7 +63,7 @@ class Attempt:
     way: str
     is_failed: bool
     reason: str
-    address: str
+    ip: str
     application: Link | str
 
 

@@ -63,10 +63,10 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
         PasskeyRefused: a check failed.
         AlreadyEnrolled: a user of this tenant has this passkey.
         credentials.Suspended: the user is suspended.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
-    limits.hit_by_address(rules.SIGN_INS)
+    limits.hit_by_network(rules.SIGN_INS)
     step = _find(visit)
     try:
         with transaction.atomic():

@@ -40,7 +40,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         WrongFactor: the code is not that of the user, was used before or has expired, or no user has the
             identifier, or the user has another first factor. The error does not say which.
         credentials.Suspended: the code is right, but the user is suspended. The code is not used up.
-        limits.TooMany: too many wrong codes, or too many sign-ins, from this address.
+        limits.TooMany: too many wrong codes, or too many sign-ins, from this network.
 
     """
     login_attempt = limits.login_attempt(

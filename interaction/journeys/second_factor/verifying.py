@@ -56,7 +56,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
         FactorNotAllowed: the user does not have the factor, or it cannot be used in this sign-in.
         WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
         credentials.Suspended: the code is right, but the user is suspended.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     step = current_step.find(visit)
@@ -97,7 +97,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: a session is stepped up, or the tenant has no factor that can be set up.
         WrongFactor: the code is wrong, was used before or has expired, or there were too many wrong ones.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     step = current_step.find(visit)
@@ -132,7 +132,7 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the account has no such address, or it cannot be used in this sign-in.
         verification.SentTooOften: a code was sent within the pause.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     step = current_step.find(visit)

@@ -33,7 +33,7 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
         NotOffered: no such connector is enabled, or its provider cannot be used.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     if must_sign_in_again(session):
