@@ -10,7 +10,7 @@ from audit import context
 from audit.events import Event
 from audit.metrics import ENTRIES
 from audit.models import Entry
-from audit.typed import TypedIdentifier
+from audit.typed_identifiers import TypedIdentifier
 from database import chains, ids, rows
 from database.chains import Chain
 from database.statements import Insert

@@ -12,7 +12,7 @@ from django.db.models.fields.json import KeyTransform
 from uuid_utils.compat import uuid7
 
 from audit.administrative import hidden_from
-from audit.typed import Subject
+from audit.typed_identifiers import Subject
 from database import ids
 from database.clock import DatabaseNow
 

@@ -14,7 +14,7 @@ from rest_framework.viewsets import GenericViewSet
 from audit import context, counting
 from audit.administrative import hidden_from
 from audit.models import Entry, EntryQuerySet
-from audit.typed import find_keys, find_subject
+from audit.typed_identifiers import find_keys, find_subject
 from database import ids
 
 _COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")

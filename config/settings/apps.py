@@ -115,9 +115,9 @@ DEMO_SIGN_IN = "interaction.experience.demo_data.create"
 CONFORMANCE_DATA = ["interaction.experience.conformance_data.prepare"]
 # Sends notices to users: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
-# For audit.typed.
-AUDIT_IDENTIFIER_KEYS = "identity.users.typed.find_keys"
-AUDIT_SUBJECT = "identity.users.typed.find_subject"
+# For audit.typed_identifiers.
+AUDIT_IDENTIFIER_KEYS = "identity.users.typed_identifiers.find_keys"
+AUDIT_SUBJECT = "identity.users.typed_identifiers.find_subject"
 # The columns that ENCRYPTION_KEYS protects: see identity.encryption.columns.
 ENCRYPTED_COLUMNS = [
     "identity.factors.encrypted_columns.ENCRYPTED_COLUMNS",

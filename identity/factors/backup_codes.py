@@ -43,9 +43,7 @@ def renew(user: User) -> list[str]:
         NoOtherFactor: the user has no other factor.
 
     """
-    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk)
-    factors = locked.values_list("factors", flat=True).first()
-    if not (factors or 0) & ~BACKUP_CODE:
+    if not row_locks.lock_factors(user) & ~BACKUP_CODE:
         raise NoOtherFactor
     BackupCode.objects.filter(user=user).delete()
     codes = [printed_codes.new() for _ in range(NUMBER)]

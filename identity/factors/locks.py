@@ -1,4 +1,4 @@
-"""The lock of a user's codes: authenticator, backup and mailed codes count together, from any address."""
+"""The lock of a user's codes: authenticator, backup and mailed codes count together, from any network."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,11 +18,11 @@ def is_locked(user_id: UUID) -> bool:
 
 @contextmanager
 def code_attempt(user_id: UUID) -> Iterator[LoginAttempt]:
-    """Verify a code in the block. A wrong code counts for the user, and every code for the client's address.
+    """Verify a code in the block. A wrong code counts for the user, and every code for the client's network.
 
     Raises:
         FactorLocked: there were too many wrong codes.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
     with limits.login_attempt(

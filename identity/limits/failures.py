@@ -1,4 +1,4 @@
-"""Failures that any client can cause: limited by address, and summarized in the audit log."""
+"""Failures that any client can cause: limited by network, and summarized in the audit log."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from identity.limits.services import TooMany
 
 
 class Failure:
-    """A failure, counted for the client's address."""
+    """A failure, counted for the client's network."""
 
     def __init__(self, limit: Limit, *, recorded: int) -> None:
         """Count the failure. The first ``recorded`` have an audit entry each, the others one a minute."""

@@ -86,10 +86,10 @@ REGISTRATIONS: Final = Limit("address registers", settings.LIMIT_ADDRESS_REGISTR
 CODE_SENDS: Final = Limit("address sends", settings.LIMIT_ADDRESS_CODE_SENDS, _WINDOW)
 SIGN_INS: Final = Limit("address signs in", settings.LIMIT_ADDRESS_SIGN_INS, _WINDOW)
 
-# One application at one address.
+# One application in one network.
 CLIENT_FAILURES: Final = Limit("client failures", settings.LIMIT_CLIENT_FAILURES, _WINDOW)
 
-# Failed token and revocation requests of an address, without a proven client. The first ones get an
+# Failed token and revocation requests of a network, without a proven client. The first ones get an
 # audit entry each, the others one a minute.
 TOKEN_FAILURES: Final = Limit("token failures", settings.LIMIT_ADDRESS_TOKEN_FAILURES, _WINDOW)
 TOKEN_FAILURES_RECORDED: Final = settings.LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED
@@ -153,7 +153,7 @@ IDENTIFIER: Final = Lock("identifier", settings.LOCK_IDENTIFIER_FAILURES, settin
 KNOWN_BROWSER: Final = Lock(
     "known browser", settings.LOCK_KNOWN_BROWSER_FAILURES, settings.LOCK_IDENTIFIER_SECONDS
 )
-# No address in the key: the attacker knows the password already and may use many addresses.
+# No network in the key: the attacker knows the password already and may use many networks.
 SECOND_STEP: Final = Lock("second step", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
 # The same for users: codes of authenticators, backup codes and mailed codes together.
 SECOND_FACTOR: Final = Lock(
@@ -170,5 +170,5 @@ RECOVERIES: Final = Limit("admin recoveries", settings.LIMIT_NETWORK_CODES, _HOU
 RECOVERIES_FROM_ANYWHERE: Final = Limit(
     "admin recoveries from anywhere", settings.LIMIT_IDENTIFIER_CODES, _HOUR
 )
-# For this many seconds after a sign-in, ADMINISTRATOR_FROM_ANYWHERE does not apply to the address.
-ADMINISTRATOR_ADDRESS: Final = Limit("administrator was here", 1, settings.ADMIN_KNOWN_ADDRESS_SECONDS)
+# For this many seconds after a sign-in, ADMINISTRATOR_FROM_ANYWHERE does not apply to the network.
+ADMINISTRATOR_NETWORK: Final = Limit("administrator was here", 1, settings.ADMIN_KNOWN_ADDRESS_SECONDS)

@@ -51,8 +51,8 @@ def hit(*hits: tuple[Limit, str], refusal: Callable[[int], Exception] = TooMany)
         raise refusal(refused.resets_in)
 
 
-def hit_by_address(limit: Limit) -> None:
-    """Count a hit for the client's address.
+def hit_by_network(limit: Limit) -> None:
+    """Count a hit for the client's network.
 
     Raises:
         TooMany: the limit is reached.
@@ -61,8 +61,8 @@ def hit_by_address(limit: Limit) -> None:
     hit((limit, client_network()))
 
 
-def insert_by_address(limit: Limit, insert: Insert, row: models.Model) -> None:
-    """Count a hit for the client's address, and insert a row.
+def insert_by_network(limit: Limit, insert: Insert, row: models.Model) -> None:
+    """Count a hit for the client's network, and insert a row.
 
     On PostgreSQL both are one statement. With Redis, a hit counts even if the insert fails.
 
@@ -135,7 +135,7 @@ def login_attempt(
     """Count the block as a failed login attempt before it runs, so that parallel attempts count too.
 
     The attempt stays counted if the block raises ``failure``. It succeeds if the block ends without an
-    exception, and is cancelled by any other exception. ``within`` is a limit of the client's address,
+    exception, and is cancelled by any other exception. ``within`` is a limit of the client's network,
     which counts every attempt. Without ``locked`` the block has to call ``check``. ``get_locks`` and
     ``clear_locks`` find the locks by their ``group``.
 
@@ -160,12 +160,12 @@ def login_attempt(
 def _begin(hits: list[Hit], within: Limit | None) -> LoginAttempt:
     if within is None:
         return LoginAttempt(hits, stores.count_hits(hits))
-    by_address = Hit(within, client_network())
-    result = stores.count_hits([by_address, *hits])
+    by_network = Hit(within, client_network())
+    result = stores.count_hits([by_network, *hits])
     if result.refusal:
-        if result.refusal.hit is by_address:
+        if result.refusal.hit is by_network:
             raise TooMany(result.refusal.resets_in)
-        hit_by_address(within)  # nothing was counted, and locked attempts count for the address too
+        hit_by_network(within)  # nothing was counted, and locked attempts count for the network too
     return LoginAttempt(hits, result)
 
 
@@ -191,13 +191,13 @@ def client_network() -> str:
 
 
 @lru_cache(maxsize=1024)
-def network_of(address: str) -> str:
+def network_of(ip: str) -> str:
     """Return an IPv4 address or IPv6 /64 network, because one IPv6 client has very many addresses.
 
     Requests from a Unix socket have no address and count as one client.
     """
     try:
-        parsed = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(ip)
     except ValueError:
         return ""
     if isinstance(parsed, ipaddress.IPv6Address):

@@ -41,7 +41,7 @@ def step_up(
 
     """
     token = secrets.token_urlsafe(32)
-    changes = {"amr": amr, "level": level, "second_factor_at": session.time}
+    changes = {"amr": amr, "level": level, "second_factor_at": session.now}
     values = {"pk": session.pk, "token_hash": hash_token(token), **changes}
     with chains.joined(chain) as writes:
         writes.add(_step_up, values, refusal=refusal)
@@ -59,7 +59,7 @@ def record_password(session: Session) -> str | None:
     changes = {"token_hash": hash_token(token), "password_confirmed_at": DatabaseNow()}
     if not Session.objects.filter(pk=session.pk, ended_at=None).update(**changes):
         return None
-    session.password_confirmed_at = session.time
+    session.password_confirmed_at = session.now
     return token
 
 

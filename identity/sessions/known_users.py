@@ -81,7 +81,7 @@ class KnownUsers:
         return KnownUsers(self.marks, (secret, *others)[:MAX_USERS])
 
     def _device_of(self, user: User) -> str:
-        identifiers = _identifiers(user)
+        identifiers = user.get_identifier_keys().items()
         marks = (mark for mark in self.marks if any(mark.has_identifier(*known) for known in identifiers))
         return next((mark.device for mark in marks), "")
 
@@ -105,13 +105,9 @@ def parse(cookie: str) -> KnownUsers:
 def _new_mark(device: str, user: User) -> _Mark:
     key_id = keyring.current_id()
     user_mac = _mac(key_id, device, "person", user.pk, user.epoch)
-    identifier_macs = (_mac(key_id, device, "identifier", kind, key) for kind, key in _identifiers(user))
+    identifiers = user.get_identifier_keys().items()
+    identifier_macs = (_mac(key_id, device, "identifier", kind, key) for kind, key in identifiers)
     return _Mark(key_id, device, user_mac, tuple(identifier_macs))
-
-
-def _identifiers(user: User) -> list[tuple[Kind, str]]:
-    keys = ((kind, getattr(user, f"{kind}_key")) for kind in Kind)
-    return [(kind, key) for kind, key in keys if key]
 
 
 def _mac(key_id: str, device: str, kind: str, *facts: object) -> str:

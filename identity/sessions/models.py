@@ -102,7 +102,7 @@ class Session(TenantModel):
         return int(getattr(self, "tenant_level", 1))
 
     @property
-    def time(self) -> datetime:
+    def now(self) -> datetime:
         """The time of the database when ``services.find`` read the session, or the time of this node."""
         read_at: datetime | None = getattr(self, "read_at", None)
         return read_at or timezone.now()

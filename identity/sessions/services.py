@@ -166,7 +166,7 @@ def find(token: str) -> Session | None:
 def _is_outdated(session: Any) -> bool:
     """Return whether the stored time of the last use is too old for the lifetime of the session."""
     precision = min(TOUCH_AFTER, timedelta(seconds=session.idle_seconds / _TOUCHES_PER_LIFETIME))
-    return bool(session.time - session.last_used_at > precision)
+    return bool(session.now - session.last_used_at > precision)
 
 
 @transaction.atomic

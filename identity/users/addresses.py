@@ -10,10 +10,9 @@ from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid, ServiceError
 from identity.users import identifiers, new_emails
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.models import User
 
-KINDS: Final = (Kind.EMAIL, Kind.PHONE)
 WITHOUT_ADDRESS: Final = {
     Kind.EMAIL: gettext_noop("must be false for a user without email"),
     Kind.PHONE: gettext_noop("must be false for a user without phone"),
@@ -21,7 +20,7 @@ WITHOUT_ADDRESS: Final = {
 # The columns that the functions of this module set.
 COLUMNS: Final = (
     *("username", "username_key", "search_text"),
-    *(f"{kind}{suffix}" for kind in KINDS for suffix in ("", "_key", "_verified", "_proven")),
+    *(f"{kind}{suffix}" for kind in ADDRESS_KINDS for suffix in ("", "_key", "_verified", "_proven")),
 )
 
 
@@ -66,7 +65,7 @@ def check_email(email: str) -> None:
 
 def set_proven(user: User, proven: Collection[Kind]) -> None:
     """Set whether each address of a new user is proven."""
-    for kind in KINDS:
+    for kind in ADDRESS_KINDS:
         setattr(user, f"{kind}_proven", kind in proven if getattr(user, kind) else None)
 
 
@@ -75,8 +74,9 @@ def set_changed(user: User, before: User, *, proven: Kind | None) -> set[Kind]:
 
     An address is verified only if its kind is ``proven``, which a code has just proven.
     """
-    changed = {kind for kind in KINDS if getattr(user, f"{kind}_key") != getattr(before, f"{kind}_key")}
-    for kind in KINDS:
+    keys, old_keys = user.get_identifier_keys(), before.get_identifier_keys()
+    changed = {kind for kind in ADDRESS_KINDS if keys.get(kind) != old_keys.get(kind)}
+    for kind in ADDRESS_KINDS:
         if kind in changed or kind == proven:
             setattr(user, f"{kind}_verified", kind == proven)
             setattr(user, f"{kind}_proven", True if getattr(user, kind) else None)
@@ -94,7 +94,7 @@ def set_flags(user: User, fields: Mapping[str, Any]) -> None:
         Invalid: a flag is true, but the user has no such address.
 
     """
-    for kind in KINDS:
+    for kind in ADDRESS_KINDS:
         name = f"{kind}_verified"
         if name not in fields:
             continue
@@ -110,7 +110,7 @@ def find_new_proofs(user: User, before: User) -> set[Kind]:
     """Return the kinds of the proven addresses that ``before`` had not proven, or did not have."""
     return {
         kind
-        for kind in KINDS
+        for kind in ADDRESS_KINDS
         if user.has_proven(kind)
         and (not before.has_proven(kind) or getattr(user, f"{kind}_key") != getattr(before, f"{kind}_key"))
     }
@@ -118,7 +118,7 @@ def find_new_proofs(user: User, before: User) -> set[Kind]:
 
 def get_flag_facts(user: User, before: User, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the changed flags before and after, as the audit entry of a change has them."""
-    names = [f"{kind}_verified" for kind in KINDS]
+    names = [f"{kind}_verified" for kind in ADDRESS_KINDS]
     changed = [name for name in names if name in fields and getattr(user, name) != getattr(before, name)]
     if not changed:
         return {}

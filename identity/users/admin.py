@@ -15,7 +15,7 @@ from identity.operator_kit.operations import Operation, ShowRow, Submission, val
 from identity.operator_kit.pages import Pages
 from identity.users import (
     account_admin,
-    other_ways,
+    assigned_passwords,
     profile_admin,
     services,
     sign_in_locks,
@@ -48,7 +48,7 @@ def _unlock(submission: Submission) -> str:
 
 
 def _set_password(submission: Submission) -> str:
-    other_ways.set_password(
+    assigned_passwords.set_password(
         submission.row,
         submission.fields["password"],
         remove_others=submission.fields["remove_linked_accounts_and_passkeys"],

@@ -198,18 +198,6 @@ def check_password(user: User, password: str) -> None:
         raise InvalidCredentials
 
 
-def set_password(user: User, password: str, *, expected: frozenset[int] | None = None) -> None:
-    """Set a new password, which ends all sessions, refresh tokens and locks at once.
-
-    Raises:
-        Invalid: the password is too short or too long.
-        passwords.Busy: the hashing queue is full.
-        records.Stale: the user was changed since the caller read it.
-
-    """
-    store_password(user, hash_new_password(password), expected=expected)
-
-
 def hash_new_password(password: str) -> str:
     """Return the hash of a new password. Call it outside of transactions.
 

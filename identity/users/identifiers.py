@@ -31,6 +31,10 @@ class Kind(StrEnum):
     PHONE = "phone"
 
 
+# The kinds of identifiers to which codes and notices can be sent. "Address" alone means one of them.
+ADDRESS_KINDS: Final = (Kind.EMAIL, Kind.PHONE)
+
+
 def fold(text: str) -> str:
     """Return an identifier without differences in spelling: in NFKC, case folded."""
     return unicodedata.normalize("NFKC", text).casefold()

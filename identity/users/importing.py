@@ -18,7 +18,7 @@ from identity.core.errors import Invalid
 from identity.tenants import services as tenants
 from identity.users import addresses, imported_hashes, ownership
 from identity.users import services as users
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.imported_hashes import Bounds
 from identity.users.models import User
 from identity.users.profile import merge
@@ -51,7 +51,7 @@ def new_imported_user(
     profile = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
     if not any(profile[kind] for kind in Kind):
         raise Invalid("username", gettext_noop("is required unless there is an email or phone"))
-    for kind in ownership.ADDRESSES:
+    for kind in ADDRESS_KINDS:
         if fields.get(f"{kind}_verified") and not profile[kind]:
             raise Invalid(f"{kind}_verified", addresses.WITHOUT_ADDRESS[kind])
     user = users.new_user(
@@ -59,9 +59,9 @@ def new_imported_user(
         password="",
         verified={kind for kind in Kind if profile[kind] and fields.get(f"{kind}_verified")},
     )
-    addresses.set_proven(user, {kind for kind in addresses.KINDS if fields.get(f"{kind}_verified", True)})
+    addresses.set_proven(user, {kind for kind in ADDRESS_KINDS if fields.get(f"{kind}_verified", True)})
     # Otherwise the members API would take an account with an unproven phone for one that it created.
-    user.self_registered = any(getattr(user, f"{kind}_proven") is False for kind in addresses.KINDS)
+    user.self_registered = any(getattr(user, f"{kind}_proven") is False for kind in ADDRESS_KINDS)
     user.avatar = fields.get("avatar") or None
     user.is_suspended = fields.get("is_suspended", False)
     user.profile = merge({}, fields.get("profile", {}))
@@ -114,14 +114,14 @@ class HeldKeys:
 
     def add(self, user: User) -> None:
         """Add the keys of a user."""
-        for kind, key in _get_keys(user).items():
+        for kind, key in user.get_identifier_keys().items():
             self._proven[kind][key] = _is_kept(user, kind)
 
     def add_holders(self, new_users: Iterable[User]) -> None:
         """Add the keys of stored users who have an identifier of a new user, unless they are held."""
         wanted: dict[Kind, list[str]] = {kind: [] for kind in Kind}
         for user in new_users:
-            for kind, key in _get_keys(user).items():
+            for kind, key in user.get_identifier_keys().items():
                 wanted[kind].append(key)
         for kind, keys in wanted.items():
             for holder in User.objects.filter(**{f"{kind}_key__in": keys}) if keys else ():
@@ -129,22 +129,18 @@ class HeldKeys:
 
     def has_any(self, user: User) -> bool:
         """Return whether one of the keys of a user is held."""
-        return any(key in self._proven[kind] for kind, key in _get_keys(user).items())
+        return any(key in self._proven[kind] for kind, key in user.get_identifier_keys().items())
 
     def find_conflict(self, user: User) -> Kind | None:
         """Return a kind of identifier that the user cannot have, or None.
 
         A proven address can be taken from a holder who has not proven it.
         """
-        for kind, key in _get_keys(user).items():
+        for kind, key in user.get_identifier_keys().items():
             is_proven = self._proven[kind].get(key)
             if is_proven or (is_proven is False and not _is_kept(user, kind)):
                 return kind
         return None
-
-
-def _get_keys(user: User) -> dict[Kind, str]:
-    return {kind: key for kind in Kind if (key := getattr(user, f"{kind}_key")) is not None}
 
 
 def _is_kept(user: User, kind: Kind) -> bool:

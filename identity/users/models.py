@@ -6,7 +6,7 @@ from django.db import models
 
 from identity.core.models import CounterShard, EditableModel, TenantManager, TenantModel
 from identity.users import hash_formats, identifiers
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 
 
 class UserQuerySet(models.QuerySet["User"]):
@@ -115,7 +115,11 @@ class User(EditableModel):
 
     def get_proven_addresses(self) -> dict[Kind, str]:
         """Return the email and phone if they are proven."""
-        return {kind: getattr(self, kind) for kind in (Kind.EMAIL, Kind.PHONE) if self.has_proven(kind)}
+        return {kind: getattr(self, kind) for kind in ADDRESS_KINDS if self.has_proven(kind)}
+
+    def get_identifier_keys(self) -> dict[Kind, str]:
+        """Return the lookup keys of the identifiers that the user has."""
+        return {kind: key for kind in Kind if (key := getattr(self, f"{kind}_key"))}
 
     @property
     def display_name(self) -> str:

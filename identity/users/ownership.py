@@ -20,11 +20,10 @@ from database import ids
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, text
 from identity.users import user_data
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 
-ADDRESSES: Final = (Kind.EMAIL, Kind.PHONE)
 _OTHER_EVIDENCE: Final = "has_other_evidence"
 
 
@@ -48,7 +47,7 @@ def _select_by_key(kind: Kind) -> Select[User]:
     return Select(lambda: _with_evidence(User.objects.filter(**{f"{kind}_key": text("key")}))[:1])
 
 
-_by_key: Final = {kind: _select_by_key(kind) for kind in ADDRESSES}
+_by_key: Final = {kind: _select_by_key(kind) for kind in ADDRESS_KINDS}
 
 
 def find_by_proof(kind: Kind, key: str, *, address: str = "") -> User | None:
@@ -130,7 +129,7 @@ def take_over(user: User, proven: Iterable[Kind], *, stores_proof: bool = False)
         if data.end is not None:
             data.end(user)
     proven_kinds = set(proven)
-    removed = [kind for kind in ADDRESSES if kind not in proven_kinds and getattr(user, kind)]
+    removed = [kind for kind in ADDRESS_KINDS if kind not in proven_kinds and getattr(user, kind)]
     fields: dict[str, Any] = {"password": "", "epoch": F("epoch") + 1}
     if stores_proof:
         for kind in proven_kinds:
@@ -174,7 +173,7 @@ def release_to_many(users: list[User]) -> None:
     """
     claims = {
         kind: {getattr(user, f"{kind}_key"): user for user in users if user.has_proven(kind)}
-        for kind in ADDRESSES
+        for kind in ADDRESS_KINDS
     }
     is_holder = Q(pk=None)
     for kind, by_key in claims.items():
@@ -207,7 +206,7 @@ def lock_with_holders(claimed: User) -> None:
 
     The common order prevents deadlocks between users who claim each other's addresses.
     """
-    claimed_keys = {kind: getattr(claimed, f"{kind}_key") for kind in ADDRESSES if getattr(claimed, kind)}
+    claimed_keys = {kind: getattr(claimed, f"{kind}_key") for kind in ADDRESS_KINDS if getattr(claimed, kind)}
     if claimed_keys:
         rows = User.objects.select_for_update(no_key=True).filter(Q(pk=claimed.pk) | _has_any(claimed_keys))
         list(rows.order_by("pk").values_list("pk"))

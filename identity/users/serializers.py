@@ -10,7 +10,7 @@ from identity.rest.fields import ClearableFlag, Flag, JSONObject, Line, Text, Ti
 from identity.rest.serializers import Record
 from identity.users import addresses, factor_bits, identifiers, imported_hashes, ownership
 from identity.users.credentials import clean_password
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.models import User
 from identity.users.profile_serializers import ProfileSerializer, take_top_level
 
@@ -115,7 +115,7 @@ class UserSerializer(Record):
         """Return the errors of a missing or second password, and of verified flags without an address."""
         yield from super().find_conflicts(values)
         yield from self._find_password_conflict()
-        for kind in addresses.KINDS:
+        for kind in ADDRESS_KINDS:
             is_missing = not values.get(kind, getattr(self.instance, kind, ""))
             if values.get(f"{kind}_verified") and is_missing and kind not in self.initial_data:
                 yield FieldError(f"{kind}_verified", addresses.WITHOUT_ADDRESS[kind], "conflict")

@@ -103,7 +103,7 @@ def add(user: User) -> None:
         Invalid: another user of this tenant has an identifier.
 
     """
-    ownership.release((kind for kind in ownership.ADDRESSES if user.has_proven(kind)), to=user)
+    ownership.release((kind for kind in identifiers.ADDRESS_KINDS if user.has_proven(kind)), to=user)
     with records.refusing_duplicates(user):
         user.save(force_insert=True)
 

@@ -1,6 +1,6 @@
 """The locks of users after failed sign-ins: by identifier, and of the confirmation on the account page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -11,7 +11,7 @@ from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.limits.rules import ActiveLock, Hit
+from identity.limits.rules import ActiveLock, Hit, Lock
 from identity.users.identifiers import Kind
 from identity.users.models import User
 
@@ -39,6 +39,21 @@ def get_second_factor_group(user_id: UUID) -> str:
     return f"second factor {user_id}"
 
 
+def get_network_lock(group: str, network: str) -> tuple[Lock, str]:
+    """Return the lock of a group for one network, and its key."""
+    return rules.PAIR, f"{group} {network}"
+
+
+def get_browser_lock(group: str, device: str) -> tuple[Lock, str]:
+    """Return the lock of a group for a browser from which the user has signed in before, and its key."""
+    return rules.KNOWN_BROWSER, f"{group} {device}"
+
+
+def get_shared_lock(group: str) -> tuple[Lock, str]:
+    """Return the lock of a group for all networks and unknown browsers, and its key."""
+    return rules.IDENTIFIER, group
+
+
 def get_locks(user: User) -> list[ActiveLock]:
     """Return the active locks of a user's identifiers, the longest first."""
     return limits.get_locks(_identifier_groups(user))
@@ -63,17 +78,17 @@ def find_locked(users: Sequence[User]) -> set[UUID]:
     return find_locked(users[:half]) | find_locked(users[half:])
 
 
-def hash_keys(user: User, addresses: list[str]) -> dict[str, str]:
+def get_networks_by_key_hash(user: User, ips: Iterable[str]) -> dict[str, str]:
     """Return the locked network for the hash of each lock's key, as far as the keys can be computed.
 
     The network is empty for the lock of all networks. Missing are the locks of browsers, and of networks
-    without one of these addresses.
+    that have none of ``ips``.
     """
-    networks = {limits.network_of(address) for address in addresses}
+    networks = {limits.network_of(ip) for ip in ips}
     found = {}
     for group in _identifier_groups(user):
-        found[Hit(rules.IDENTIFIER, group).key_hash] = ""
-        found |= {Hit(rules.PAIR, f"{group} {network}").key_hash: network for network in networks}
+        found[Hit(*get_shared_lock(group)).key_hash] = ""
+        found |= {Hit(*get_network_lock(group, network)).key_hash: network for network in networks}
     return found
 
 
@@ -104,5 +119,4 @@ def end(user: User, *, of_second_factors: bool = True) -> None:
 
 
 def _identifier_groups(user: User) -> list[str]:
-    keys = ((kind, getattr(user, f"{kind}_key")) for kind in Kind)
-    return [get_group(kind, key) for kind, key in keys if key]
+    return [get_group(kind, key) for kind, key in user.get_identifier_keys().items()]

@@ -24,7 +24,7 @@ class UserData:
     says why. When an account loses an email or phone, ``end_dependent_on`` ends the rows that depend on it
     alone. ``evidence`` is a condition on the user, ``OuterRef("pk")``. A matching row is evidence that the
     account has an owner, like a proven identifier. ``remove_ways`` removes the rows with which the user can
-    sign in, for ``other_ways``.
+    sign in, for ``assigned_passwords``.
     """
 
     model: str

@@ -13,9 +13,9 @@ from identity.rest.filters import by_id
 from identity.rest.list_query import BoundListQuery
 from identity.rest.viewsets import CrudViewSet, ListMixin, Row
 from identity.users import (
+    assigned_passwords,
     factor_bits,
     identifiers,
-    other_ways,
     row_counts,
     services,
     sign_in_locks,
@@ -125,7 +125,7 @@ class UserViewSet(CrudViewSet):
         serializer = PasswordSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         fields = serializer.validated_data
-        other_ways.set_password(
+        assigned_passwords.set_password(
             user,
             fields["password"],
             remove_others=fields["remove_linked_accounts_and_passkeys"],

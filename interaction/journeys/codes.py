@@ -74,14 +74,14 @@ def send(  # noqa: PLR0913 - what a code is bound to, and the browser
         captcha.Unavailable: the CAPTCHA's provider does not answer.
         Invalid: the CAPTCHA is not solved, or the identifier is not valid, or its country is not allowed.
         verification.SentTooOften: a code was sent within the pause.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     experience = experiences.current()
     _check(purpose, kind, experience)
     if kind is Kind.PHONE:
         sms_countries.check(recipients.address_of(kind, identifier), experience.sms_countries)
-    limits.hit_by_address(rules.CODE_SENDS)
+    limits.hit_by_network(rules.CODE_SENDS)
     if purpose not in {Purpose.CHANGE, Purpose.SECOND_FACTOR}:
         captcha.check(captcha_token)
     return verification.send(
@@ -136,7 +136,7 @@ def verify(  # noqa: PLR0913 - what a code is bound to, and its proof
     Raises:
         CodesOff: the tenant does not use codes for this purpose and kind.
         verification.WrongCode: the code is wrong or has expired.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     _check(purpose, kind, experiences.current())
@@ -156,7 +156,7 @@ def code_attempt() -> Iterator[LoginAttempt]:
     """Verify a code in the block; a wrong one counts against the limit of the client's network.
 
     Raises:
-        limits.TooMany: too many wrong codes, or too many sign-ins, from this address.
+        limits.TooMany: too many wrong codes, or too many sign-ins, from this network.
 
     """
     with limits.login_attempt(

@@ -1,6 +1,5 @@
 """The locks of an identifier after wrong passwords."""
 
-from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.known_users import KnownUsers
 from identity.users import credentials, sign_in_locks
@@ -30,7 +29,7 @@ def apply_identifier_lock(kind: Kind, key: str, *, failed: bool = False) -> None
     """
     group = sign_in_locks.get_group(kind, key)
     with limits.login_attempt(
-        (rules.IDENTIFIER, f"{kind} {key}"),
+        sign_in_locks.get_shared_lock(group),
         failure=credentials.InvalidCredentials,
         locked=Locked,
         group=group,

@@ -24,7 +24,7 @@ def confirm(session: Session, fields: dict[str, Any], *, browser: str) -> Renewe
         PasskeyRefused: a check of the passkey failed.
         FactorNotAllowed: the user does not have this factor, or no password.
         confirmation.ConfirmNeeded: the password is not enough, because the user has a second factor.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     if "credential" in fields:

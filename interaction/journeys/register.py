@@ -11,9 +11,9 @@ from identity.core.errors import Invalid, ServiceError
 from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import passwords, typed
+from identity.users import passwords, typed_identifiers
 from identity.users import services as users
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.models import User
 from identity.users.profile import Profile, merge
 from interaction.connectors import captcha
@@ -66,17 +66,18 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
         Invalid: the CAPTCHA is not solved, or a field is missing, breaks a rule, or belongs to another user.
         policy.PasswordRefused: the password breaks the tenant's policy.
         verification.NotVerified: email or phone has to be verified first.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
         passwords.Busy: too many sign-ins.
 
     """
     if password:
         passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
-    limits.hit_by_address(rules.REGISTRATIONS)
+    limits.hit_by_network(rules.REGISTRATIONS)
     captcha.check(captcha_token)
     experience = experiences.current()
     addresses = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
-    with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as audited:
+    typed = typed_identifiers.build(username or email or phone)
+    with log.attempt(_event(experience, addresses), typed) as audited:
         audited.application_id = visit.application_id
         _check_complete(experience, addresses, password, skipped)
         _record_agreement(experience, audited, agreed_to_terms=agreed_to_terms)
@@ -158,7 +159,7 @@ def _find_proofs(
     experience: SignInExperience, addresses: dict[Kind, str], visit: Visit
 ) -> dict[Kind, VerificationCode]:
     proofs = {}
-    for kind in (Kind.EMAIL, Kind.PHONE):
+    for kind in ADDRESS_KINDS:
         if not addresses[kind]:
             continue
         proof = code_proofs.find(

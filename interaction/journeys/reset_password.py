@@ -6,7 +6,7 @@ from audit import log
 from audit.events import Event
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import credentials, identifiers, ownership, passwords, typed
+from identity.users import credentials, identifiers, ownership, passwords, typed_identifiers
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import policy
@@ -31,13 +31,13 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
         resetting.SecondFactorMissing: the user has a second factor that was not proven; the proof of the
             address stays valid.
         policy.PasswordRefused: the password breaks the tenant's policy; the proof stays valid.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
         passwords.Busy: too many sign-ins.
 
     """
     passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
-    limits.hit_by_address(rules.SIGN_INS)
-    with log.attempt(Event.FORGOT_PASSWORD, typed.identifier(identifier)) as audited:
+    limits.hit_by_network(rules.SIGN_INS)
+    with log.attempt(Event.FORGOT_PASSWORD, typed_identifiers.build(identifier)) as audited:
         kind = identifiers.detect_kind(identifier)
         proof = None
         if kind is not Kind.USERNAME:

@@ -8,7 +8,7 @@ from identity.core.errors import ServiceError
 from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed
+from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed_identifiers
 from identity.users.identifiers import Kind
 from interaction.experience import services as experience
 from interaction.journeys import codes, locks
@@ -38,7 +38,7 @@ def sign_in_with_password(
         MethodOff: the tenant does not use passwords for this kind of identifier.
         credentials.InvalidCredentials: identifier or password is wrong. The error does not say which.
         locks.Locked: too many attempts failed before for this identifier, from here or from everywhere.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
         credentials.Suspended: the password is right, but the user is suspended.
         passwords.Busy: too many sign-ins.
 
@@ -46,14 +46,15 @@ def sign_in_with_password(
     passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
     kind, key = identifiers.parse(identifier)
     device = visit.known.find_device(kind, key)
+    group = sign_in_locks.get_group(kind, key)
     login_attempt = limits.login_attempt(
-        (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
-        (rules.KNOWN_BROWSER, f"{kind} {key} {device}") if device else (rules.IDENTIFIER, f"{kind} {key}"),
+        sign_in_locks.get_network_lock(group, limits.client_network()),
+        sign_in_locks.get_browser_lock(group, device) if device else sign_in_locks.get_shared_lock(group),
         failure=credentials.InvalidCredentials,
         within=rules.SIGN_INS,
-        group=sign_in_locks.get_group(kind, key),
+        group=group,
     )
-    log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier))
+    log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed_identifiers.build(identifier))
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         offered = experience.current()
@@ -89,10 +90,10 @@ def sign_in_with_code(
         MethodOff: the tenant does not use codes for this kind of identifier.
         verification.WrongCode: the code is wrong or has expired, or no user has the identifier.
         credentials.Suspended: the code is right, but the user is suspended.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
-    log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
+    log_attempt = log.attempt(Event.SIGN_IN_CODE, typed_identifiers.build(identifier))
     with codes.code_attempt() as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         offered = experience.current()

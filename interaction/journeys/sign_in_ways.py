@@ -10,7 +10,7 @@ from identity.factors import passkeys
 from identity.operator_kit.panels import Link, link
 from identity.users import ownership
 from identity.users.factor_bits import FIRST_PASSKEY
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.models import User
 from identity.users.sign_in_ways import Way
 from interaction.connectors import delivery
@@ -55,7 +55,7 @@ def _passwords(user: User, experience: SignInExperience) -> Iterator[Way]:
 
 def _codes(user: User, experience: SignInExperience) -> Iterator[Way]:
     sent = codes.get_offered_kinds(experience)[Purpose.SIGN_IN]
-    for kind in (Kind.EMAIL, Kind.PHONE):
+    for kind in ADDRESS_KINDS:
         name = gettext("Code by email") if kind is Kind.EMAIL else gettext("Code by text message")
         # A way that the tenant does not use is left out: most tenants send no text messages.
         if not getattr(user, kind) or not experience.can_use_code(kind):

@@ -13,7 +13,7 @@ from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.core.records import Gone
 from identity.sessions.models import Session
-from identity.users import sign_in_ways, sign_out
+from identity.users import row_locks, sign_in_ways, sign_out
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.connectors.models import Connector
@@ -72,7 +72,7 @@ def link_from(session: Session, profile: Profile, connector: Connector, provider
 
     """
     # Lock order: the user's row first. A change of the user's epoch holds it too.
-    user = User.objects.select_for_update(no_key=True).filter(pk=session.user_id).first()
+    user = row_locks.lock_current(session.user_id)
     live = Session.objects.live().select_for_update(of=("self",), no_key=True).filter(pk=session.pk)
     if user is None or not live.exists():
         raise SignedOut
@@ -167,7 +167,7 @@ def unlink(user: User, identity_id: UUID) -> None:
 
     """
     # Locked, so that two concurrent calls cannot unlink the last two accounts.
-    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
+    locked = row_locks.lock_current(user.pk)
     identity = SocialIdentity.objects.filter(user=user, pk=identity_id).first()
     if locked is None or identity is None:
         raise Gone

@@ -8,14 +8,14 @@ from django.db.models import F
 from audit import log
 from audit.events import Event
 from audit.log import AuditedOperation
-from audit.typed import TypedIdentifier
+from audit.typed_identifiers import TypedIdentifier
 from database import chains, ids
 from database.chains import Chain
 from database.clock import DatabaseNow, seconds_ahead
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Update, uuid
 from identity.encryption import keyring
-from identity.users import ownership, typed
+from identity.users import ownership, typed_identifiers
 from identity.users.identifiers import Kind
 from interaction.connectors import delivery
 from interaction.verification import code_formats, code_limits, outgoing, recipients, texts, wrong_codes
@@ -216,7 +216,7 @@ def spend(proof: VerificationCode, *, field: str = "identifier", chain: Chain | 
 
 
 def _typed_identifier(identifier: str) -> TypedIdentifier:
-    return typed.identifier(identifier, name="identifier")
+    return typed_identifiers.build(identifier, name="identifier")
 
 
 def _belongs_to_user(row: VerificationCode) -> bool:

@@ -49,11 +49,11 @@ def authenticate(*, browser: str, credential: object) -> AdministratorPasskey:
 
     Raises:
         PasskeyRefused: a check failed, or no administrator has this passkey.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
     with tenancy.using(tenancy.DEFAULT):
-        limits.hit_by_address(rules.SIGN_INS)
+        limits.hit_by_network(rules.SIGN_INS)
         with log.attempt(Event.ADMIN_SIGN_IN, by="passkey") as audited:
             answer = credential_json.read_assertion(credential)
             rows = AdministratorPasskey.objects.select_related("administrator")
@@ -65,7 +65,7 @@ def authenticate(*, browser: str, credential: object) -> AdministratorPasskey:
             with _reporting_anomalies(passkey):
                 proven = ceremonies.verify_assertion(answer, known, [_bind(Ceremony.SIGN_IN, browser)])
                 passkeys.record_use(passkey, proven)
-            sign_in.remember_address(passkey.administrator.username)
+            sign_in.remember_network(passkey.administrator.username)
     return passkey
 
 

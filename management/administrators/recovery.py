@@ -82,7 +82,7 @@ def send_links(email: str) -> None:
 
     Raises:
         Invalid: the text is not a valid address.
-        limits.TooMany: too many links were asked for, for this address or from the client's.
+        limits.TooMany: too many links were asked for, for this address or from the client's network.
 
     """
     address = identifiers.clean_email(email)

@@ -9,12 +9,12 @@ from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
-from audit.typed import TypedIdentifier
+from audit.typed_identifiers import TypedIdentifier
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import identifiers, passwords, typed
+from identity.users import identifiers, passwords, typed_identifiers
 from management.administrators import second_step
 from management.administrators.models import Administrator
 
@@ -48,8 +48,8 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
 
     Raises:
         WrongCredentials: the username or the password is wrong; the message does not say which.
-        Locked: too many attempts failed with this username, from this address or from all addresses.
-        limits.TooMany: too many sign-ins from this address.
+        Locked: too many attempts failed with this username, from this network or from all networks.
+        limits.TooMany: too many sign-ins from this network.
         second_step.CodeNeeded: the password is right, and a code is needed.
         second_step.WrongCode: the password is right, and the code is wrong.
         second_step.SetUpNeeded: the password is right, and a second step has to be set up first.
@@ -66,7 +66,7 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
             if not code:
                 raise second_step.CodeNeeded
             audited.facts["second_step"] = second_step.verify(administrator, code)
-        remember_address(administrator.username)
+        remember_network(administrator.username)
     return administrator
 
 
@@ -75,8 +75,8 @@ def begin(*, username: str, password: str) -> Administrator:
 
     Raises:
         WrongCredentials: the username or the password is wrong; the message does not say which.
-        Locked: too many attempts failed with this username, from this address or from all addresses.
-        limits.TooMany: too many sign-ins from this address.
+        Locked: too many attempts failed with this username, from this network or from all networks.
+        limits.TooMany: too many sign-ins from this network.
         passwords.Busy: too many sign-ins at once.
 
     """
@@ -87,7 +87,7 @@ def begin(*, username: str, password: str) -> Administrator:
         if administrator.second_step_since:
             audited.event = Event.ADMIN_PASSWORD_VERIFY
         else:
-            remember_address(administrator.username)
+            remember_network(administrator.username)
     return administrator
 
 
@@ -101,7 +101,7 @@ def complete(administrator: Administrator, *, code: str) -> None:
     facts = {"username": administrator.username}
     with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, **facts) as audited:
         audited.facts["second_step"] = second_step.verify(administrator, code)
-        remember_address(administrator.username)
+        remember_network(administrator.username)
 
 
 def reauthenticate(administrator: Administrator, *, password: str, code: str | None = None) -> None:
@@ -111,7 +111,7 @@ def reauthenticate(administrator: Administrator, *, password: str, code: str | N
 
     Raises:
         WrongCredentials: the password is wrong.
-        Locked: there were too many wrong passwords from this address.
+        Locked: there were too many wrong passwords from this network.
         second_step.WrongCode: the code is wrong.
         passwords.Busy: too many sign-ins at once.
 
@@ -128,7 +128,7 @@ def confirm(administrator: Administrator, *, password: str = "", code: str = "")
 
     Raises:
         WrongCredentials: the password is wrong.
-        Locked: there were too many wrong passwords from this address.
+        Locked: there were too many wrong passwords from this network.
         second_step.WrongCode: the code is wrong, was used before, or there were too many wrong ones.
         passwords.Busy: too many sign-ins at once.
 
@@ -147,7 +147,7 @@ def record(administrator: Administrator, *, by: str) -> None:
         tenancy.using(tenancy.DEFAULT),
         log.attempt(Event.ADMIN_SIGN_IN, username=administrator.username, by=by),
     ):
-        remember_address(administrator.username)
+        remember_network(administrator.username)
 
 
 def record_sign_out(administrator: Administrator) -> None:
@@ -199,29 +199,29 @@ def find(username: str) -> Administrator | None:
 def typed_name(name: str) -> TypedIdentifier:
     """Return a username or email as the audit log stores it."""
     with tenancy.using(tenancy.DEFAULT):
-        return typed.identifier(name)
+        return typed_identifiers.build(name)
 
 
 @contextmanager
 def _login_attempt(username: str) -> Iterator[None]:
     """Count a login attempt of an administrator, in the default tenant.
 
-    Attempts from many addresses lock the username, except at addresses from which the administrator
-    signed in recently. So an attacker cannot lock an administrator out.
+    Attempts from many networks lock the username, except in networks from which the administrator signed in
+    recently. So an attacker cannot lock an administrator out.
     """
     key = identifiers.fold(username)
     here = f"{key} {limits.client_network()}"
     with tenancy.using(tenancy.DEFAULT):
         locks = [(rules.ADMINISTRATOR, here)]
-        if limits.test((rules.ADMINISTRATOR_ADDRESS, here)):
+        if limits.test((rules.ADMINISTRATOR_NETWORK, here)):
             locks.append((rules.ADMINISTRATOR_FROM_ANYWHERE, key))
         with limits.login_attempt(*locks, failure=WrongCredentials, locked=Locked, within=rules.SIGN_INS):
             yield
 
 
-def remember_address(username: str) -> None:
-    """Store that an administrator signed in from the client's address: see ``_login_attempt``."""
+def remember_network(username: str) -> None:
+    """Store that an administrator signed in from the client's network: see ``_login_attempt``."""
     with tenancy.using(tenancy.DEFAULT):
         limits.increment(
-            rules.ADMINISTRATOR_ADDRESS, f"{identifiers.fold(username)} {limits.client_network()}"
+            rules.ADMINISTRATOR_NETWORK, f"{identifiers.fold(username)} {limits.client_network()}"
         )

@@ -108,11 +108,11 @@ def begin() -> tuple[str, dict[str, Any]]:
 
     Raises:
         ServiceError: the provider does not respond.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
     with tenancy.using(tenancy.DEFAULT):
-        limits.hit_by_address(rules.SIGN_INS)
+        limits.hit_by_network(rules.SIGN_INS)
     values = {name: secrets.token_urlsafe(32) for name in ("state", "nonce", "verifier")}
     build_url = import_string(f"{settings.ADMIN_OIDC_CLIENT}.build_url")
     url = build_url(_get_config(), values, redirect_uri=get_redirect_uri())

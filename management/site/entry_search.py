@@ -8,9 +8,9 @@ from django.db.models import Q
 
 from audit import context
 from audit.models import EntryQuerySet
-from audit.typed import find_subject
+from audit.typed_identifiers import find_subject
 from database import ids
-from identity.users import typed
+from identity.users import typed_identifiers
 from identity.users.models import User
 from identity.users.search import match_users
 from oidc.applications.models import Application
@@ -52,7 +52,7 @@ def _search_names(entries: EntryQuerySet, text: str) -> Found:
     named = Application.objects.filter(Q(name__icontains=text) | Q(client_id=text))
     applications = named.order_by("-created_at", "-pk").values_list("pk", flat=True)
     people, application_ids = list(users[: MAX_MATCHES + 1]), list(applications[: MAX_MATCHES + 1])
-    subject = typed.get_subject(people[:MAX_MATCHES], text)
+    subject = typed_identifiers.get_subject(people[:MAX_MATCHES], text)
     subject = replace(subject, application_ids=tuple(str(pk) for pk in application_ids[:MAX_MATCHES]))
     return Found(entries.of_subject(subject), max(len(people), len(application_ids)) > MAX_MATCHES)
 

@@ -139,7 +139,7 @@ def _find_users(entries: list[Entry], texts: Iterable[str]) -> dict[str, User]:
     found: dict[str, User] = {}
     for user in users:
         found[str(user.pk)] = user
-        found |= {f"{kind} {key}": user for kind in Kind if (key := getattr(user, f"{kind}_key"))}
+        found |= {f"{kind} {key}": user for kind, key in user.get_identifier_keys().items()}
     return found
 
 

@@ -19,7 +19,7 @@ from identity.core.text_lists import join
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.panels import Card, Link, link
 from identity.operator_kit.timestamps import format_text, format_time
-from identity.users import sign_in_locks, sign_in_ways, typed
+from identity.users import sign_in_locks, sign_in_ways, typed_identifiers
 from identity.users.models import User
 from identity.users.sign_in_ways import Way
 from management.administrators.models import Administrator
@@ -28,7 +28,7 @@ from management.site.localized import to_sentence
 from oidc.applications.models import Application
 
 _SHOWN: Final = 10
-_READ: Final = 50  # attempts, whose addresses may be locked
+_READ: Final = 50  # attempts, whose networks may be locked
 _WAYS: Final[Mapping[str, Promise]] = {
     Event.SIGN_IN_PASSWORD: _("Password"),
     Event.SIGN_IN_CODE: _("Code"),
@@ -63,7 +63,7 @@ class Attempt:
     way: str
     is_failed: bool
     reason: str
-    address: str
+    ip: str
     application: Link | str
 
 
@@ -91,7 +91,7 @@ def _find_attempts(user: User) -> list[Entry]:
     """Return the latest attempts by the user, and with the identifiers that the user has now."""
     # The log of the default tenant also has the entries of administrators, who may have the same identifier.
     of_users = Entry.objects.filter(tenant_id=tenancy.active_id(), key__in=_WAYS.keys() - ADMINISTRATIVE)
-    subject = typed.get_subject([user])
+    subject = typed_identifiers.get_subject([user])
     return list(of_users.of_subject(subject).order_by("-created_at", "-id")[:_READ])
 
 
@@ -126,7 +126,8 @@ def _describe_suspension(entry: Entry) -> str:
 
 def _build_locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[State]:
     locks = sign_in_locks.get_locks(user)
-    networks = sign_in_locks.hash_keys(user, [entry.ip for entry in entries]) if locks else {}
+    ips = [entry.ip for entry in entries]
+    networks = sign_in_locks.get_networks_by_key_hash(user, ips) if locks else {}
     button = _build_button(gettext("Unlock user"), urls.get("unlock"))
     states: dict[str, State] = {}
     for lock in locks:  # the longest first; one network can be locked for several identifiers

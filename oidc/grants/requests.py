@@ -69,7 +69,7 @@ def store(  # noqa: PLR0913 - the browser and the request
     go on, if something was proven in it before.
 
     Raises:
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     request = rows.new(
@@ -80,7 +80,7 @@ def store(  # noqa: PLR0913 - the browser and the request
         application=application,
         query=query,
     )
-    limits.insert_by_address(rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED, _insert, request)
+    limits.insert_by_network(rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED, _insert, request)
     if not is_new:
         _delete_excess(browser)
 
@@ -108,11 +108,11 @@ def store_trial(
     """Store the request of an administrator's trial for ten minutes. Only the operators' site calls this.
 
     Raises:
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     with transaction.atomic():
-        limits.hit_by_address(rules.PARKED)
+        limits.hit_by_network(rules.PARKED)
         AuthorizationRequest.objects.create(
             pk=request_id,
             browser=browser,

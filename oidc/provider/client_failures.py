@@ -13,7 +13,7 @@ def record(event: Event, error: str, *, client_id: str, is_client_proven: bool =
     """Record a failed request in the audit log, and count it unless the client proved its identity.
 
     Raises:
-        limits.TooMany: too many requests failed from this address, or for this client from this address.
+        limits.TooMany: too many requests failed from this network, or for this client from this network.
             A request that succeeds is never counted or limited.
 
     """

@@ -74,8 +74,8 @@ _ENDPOINTS: Final = {
 }
 
 
-def get_addresses() -> dict[str, str]:
-    """Return the addresses of the tenant's endpoints, by their names in the document."""
+def get_endpoints() -> dict[str, str]:
+    """Return the URLs of the tenant's endpoints, by their names in the document."""
     issuer, prefix = tenancy.active().issuer, get_script_prefix()  # not the tenant's on the operators' site
     return {name: f"{issuer}/{reverse(route).removeprefix(prefix)}" for name, route in _ENDPOINTS.items()}
 
@@ -91,7 +91,7 @@ def get_document() -> Answer:
 
 @lru_cache(maxsize=1_024)  # at 4 KB each
 def _encode(issuer: str, algorithms: tuple[str, ...], acr_values: tuple[str, ...]) -> Answer:
-    document = {"issuer": issuer} | get_addresses() | _SUPPORTED
+    document = {"issuer": issuer} | get_endpoints() | _SUPPORTED
     if acr_values:
         document["acr_values_supported"] = acr_values
         document["claims_supported"] = [*document["claims_supported"], "acr"]

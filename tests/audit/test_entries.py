@@ -11,7 +11,7 @@ from audit.events import Event
 from audit.models import Entry
 from identity.core import tenancy
 from identity.tenants import services as tenants
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from management.administrators import services as administrators
 from oidc.applications import services as applications
@@ -222,7 +222,7 @@ class TestEntries:
             keys.remove(old)
             user = users.create(username="alice", password=PASSWORD)
             users.suspend(user)
-            credentials.set_password(user, "another password")
+            assigned_passwords.set_password(user, "another password")
             user_id = str(user.pk)
             users.remove(user)
             application, _ = applications.register(name="App", type="Traditional", redirect_uris=[CALLBACK])

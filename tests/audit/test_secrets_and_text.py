@@ -11,7 +11,7 @@ from django.db import connection
 from audit import log
 from audit.events import Event
 from audit.models import Entry
-from identity.users import credentials
+from identity.users import assigned_passwords
 from management.administrators import services as administrators
 from oidc.applications import services as applications
 from tests.support import cast
@@ -118,7 +118,9 @@ class Journey:
         acme.get("/oidc/token", params={"code": code, "client_secret": client.secret})
         self.browser.get("/oidc/end-session", params={"id_token_hint": refreshed["id_token"]})
         with acme.active():
-            credentials.set_password(user, self.keep("new password", f"canary-{secrets.token_hex(12)}"))
+            assigned_passwords.set_password(
+                user, self.keep("new password", f"canary-{secrets.token_hex(12)}")
+            )
             self.keep("rotated secret", applications.rotate_secret(client.application))
 
     def administrate(self):

@@ -9,7 +9,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHash
 from django.db import connection
 from django.test import Client
 
-from identity.users import credentials, passwords
+from identity.users import assigned_passwords, credentials, passwords
 from identity.users.models import User
 from management.administrators import services as administrators
 from management.administrators import sign_in
@@ -58,7 +58,7 @@ class TestHash:
         user = acme.user()
         with acme.active():
             if way == "set_password":
-                credentials.set_password(user, "another password")
+                assigned_passwords.set_password(user, "another password")
         stored = stored_of(acme, user)
         if way == "administrator":
             stored = administrators.create(username=f"a-{user.pk.hex}", password=PASSWORD).password
@@ -224,7 +224,7 @@ class TestTransactions:
     def test_none_for_users(self, acme, hashes):
         user = acme.user(password=PASSWORD)
         with acme.active():
-            credentials.set_password(user, "another password")
+            assigned_passwords.set_password(user, "another password")
             credentials.authenticate(identifier=user.username, password="another password")
             User.objects.filter(pk=user.pk).update(password=weak(PASSWORD))
             credentials.authenticate(identifier=user.username, password=PASSWORD)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from audit.models import Entry
 from identity.sessions.models import Session
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from identity.users.models import User
 from tests.support import cast
@@ -123,7 +123,7 @@ class TestLife:
         [
             users.suspend,
             users.remove,
-            lambda user: credentials.set_password(user, "something else"),
+            lambda user: assigned_passwords.set_password(user, "something else"),
             lambda user: User.objects.filter(pk=user.pk).update(is_suspended=True),
         ],
         ids=["suspended", "deleted", "new password", "suspended by hand"],

@@ -8,7 +8,7 @@ import pytest
 
 from audit.models import Entry
 from identity.factors.models import Authenticator
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users.factor_bits import AUTHENTICATOR
 from identity.users.models import User
 from tests.support import authenticator, factors
@@ -192,7 +192,7 @@ class TestLogto:
         assert [row.name for row in stored(acme, una)] == [""]
         assert (find(acme, "user1").two_step, find(acme, "user1").factors) == (False, 0)
         with acme.active():
-            credentials.set_password(una, PASSWORD)
+            assigned_passwords.set_password(una, PASSWORD)
         browser = acme.browser()
         half = browser.sign_in(una, PASSWORD)
         assert not factors.has_session(half)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from audit import context, log
 from audit.events import Event
 from identity.limits.models import Counter
-from identity.users import credentials, sign_in_ways, typed
+from identity.users import credentials, sign_in_ways, typed_identifiers
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.experience import services as experience
@@ -271,7 +271,7 @@ class TestAttempts:
 
 
 def record_failure(world, user, application):
-    known = typed.identifier(user.username, is_known=True)
+    known = typed_identifiers.build(user.username, is_known=True)
     with (
         context.tenant(world.tenant.pk),
         suppress(credentials.WrongPassword),

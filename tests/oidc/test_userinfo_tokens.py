@@ -7,7 +7,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from identity.sessions.models import Session
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from oidc.applications import services as applications
 from oidc.grants.models import RefreshFamily
@@ -53,7 +53,7 @@ class TestLife:
         client = acme.application()
         token = client.tokens_for(person, scope=scope)["access_token"]
         with acme.active():
-            credentials.set_password(person, f"{PASSWORD} new")
+            assigned_passwords.set_password(person, f"{PASSWORD} new")
 
         assert read_challenge(client.userinfo(token)) == INVALID_TOKEN
 

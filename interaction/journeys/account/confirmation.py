@@ -13,7 +13,6 @@ from identity.factors.errors import FactorError
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.policy import Policy
-from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
@@ -57,7 +56,7 @@ class ConfirmNeeded(FactorError):
 def has_recent_factor(session: Session) -> bool:
     """Return whether the user proved a second factor in this session within ``CONFIRM_SECONDS``."""
     proven_at = session.second_factor_at
-    return proven_at is not None and session.time - proven_at <= RECENT
+    return proven_at is not None and session.now - proven_at <= RECENT
 
 
 def get_factors(session: Session, policy: Policy | None = None) -> list[FactorType]:
@@ -103,7 +102,7 @@ def check_factor(session: Session) -> None:
 
 def must_sign_in_again(session: Session) -> bool:
     """Return whether a user without a password has to sign in again before a sensitive change."""
-    return not session.user.password and session.time - session.auth_time > RECENT
+    return not session.user.password and session.now - session.auth_time > RECENT
 
 
 def is_too_old_to_enrol(session: Session) -> bool:
@@ -114,7 +113,7 @@ def is_too_old_to_enrol(session: Session) -> bool:
     """
     if must_enter_password(session):
         return True
-    return not has_recent_factor(session) and session.time - session.auth_time > RECENT
+    return not has_recent_factor(session) and session.now - session.auth_time > RECENT
 
 
 def has_just_signed_in(session: Session) -> bool:
@@ -122,7 +121,7 @@ def has_just_signed_in(session: Session) -> bool:
 
     ``auth_time`` may be earlier: it is when the first factor was proven, or what a provider says.
     """
-    return session.time - session.signed_in_at <= RECENT
+    return session.now - session.signed_in_at <= RECENT
 
 
 def check_still_signed_in(session: Session) -> None:
@@ -157,12 +156,13 @@ def confirm(session: Session, password: str) -> None:
         audited.user_id = session.user_id
         check_factor(session)
         if session.user.password:
+            group = sign_in_locks.get_confirmation_group(session.user_id)
             with limits.login_attempt(
-                (rules.PAIR, f"confirm {session.user_id} {limits.client_network()}"),
-                (rules.IDENTIFIER, f"confirm {session.user_id}"),
+                sign_in_locks.get_network_lock(group, limits.client_network()),
+                sign_in_locks.get_shared_lock(group),
                 failure=credentials.InvalidCredentials,
                 locked=Locked,
-                group=sign_in_locks.get_confirmation_group(session.user_id),
+                group=group,
             ):
                 credentials.check_password(session.user, password)
         elif must_sign_in_again(session):
@@ -173,7 +173,7 @@ def confirm(session: Session, password: str) -> None:
 
 def must_enter_password(session: Session) -> bool:
     """Return whether a user has to enter the password before a change of factors."""
-    now = session.time
+    now = session.now
     entered_at_sign_in = "pwd" in session.amr and now - session.auth_time <= RECENT
     confirmed_at = session.password_confirmed_at
     entered_since = confirmed_at is not None and now - confirmed_at <= RECENT

@@ -47,7 +47,7 @@ def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
         passwords.Busy: too many passwords are being hashed.
         delivery.NoConnector: no connector can send there.
         verification.SentTooOften: a code was sent there within the pause.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     to = recipients.address_of(kind, address)
@@ -72,7 +72,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         verification.WrongCode: the code is wrong.
         ContactTaken: another user has proven the address. An unproven address is taken from its user.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     address = find_pending_address(session, kind)

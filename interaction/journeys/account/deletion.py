@@ -4,7 +4,7 @@ from django.db import transaction
 
 from identity.core.errors import Invalid, ServiceError
 from identity.sessions.models import Session
-from identity.users import identifiers
+from identity.users import identifiers, row_locks
 from identity.users import services as users
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
@@ -65,6 +65,6 @@ def delete(session: Session, experience: SignInExperience, *, password: str, typ
         raise NotConfirmed
     confirmation.confirm(session, password)
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).filter(pk=user.pk).exists()
+        row_locks.lock(user)
         confirmation.check_still_signed_in(session)
         users.remove(user)

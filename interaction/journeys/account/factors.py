@@ -130,7 +130,7 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
     confirmation.confirm_for_factors(session, password)
     secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk))
     with transaction.atomic():
-        is_first = not _lock_factors(session.user)
+        is_first = not row_locks.lock_factors(session.user)
         added = authenticators.confirm(session.user, secret, code, name=name)
         settings_of_users.set_two_step(session.user, is_on=True)
         confirmation.check_still_signed_in(session)
@@ -236,9 +236,3 @@ def _get_experience(factor: FactorType) -> SignInExperience:
 def _get_usable(user: User, policy: Policy) -> list[FactorType]:
     person: Person = people.get_person(user, policy)
     return person.get_usable(policy)
-
-
-def _lock_factors(user: User) -> int:
-    """Lock the row of a user, and return the bits of the user's current factors."""
-    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk)
-    return locked.values_list("factors", flat=True).first() or 0

@@ -26,6 +26,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
+from identity.users import row_locks
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
@@ -62,10 +63,10 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
         PasskeyRefused: a check failed.
         AlreadyEnrolled: a user of this tenant has this passkey.
         credentials.Suspended: the user is suspended.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
-    limits.hit_by_address(rules.SIGN_INS)
+    limits.hit_by_network(rules.SIGN_INS)
     step = _find(visit)
     try:
         with transaction.atomic():
@@ -119,8 +120,7 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
     check_allowed(ceremony, experience)
     confirmation.confirm_for_factors(session, password)
     with transaction.atomic():
-        locked = User.objects.select_for_update(no_key=True).filter(pk=session.user_id)
-        is_first = not locked.values_list("factors", flat=True).first()
+        is_first = not row_locks.lock_factors(session.user)
         passkey = _store(session.user, _bind_session(session, ceremony, browser), credential, name)
         confirmation.check_still_signed_in(session)
         if is_first:

@@ -38,10 +38,10 @@ def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outco
         FactorNotAllowed: the user has no passkey, or the tenant does not use them.
         PasskeyRefused: a check failed, or the passkey belongs to another user.
         credentials.Suspended: the passkey is right, but the user is suspended.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
-    limits.hit_by_address(rules.SIGN_INS)
+    limits.hit_by_network(rules.SIGN_INS)
     step = _find(visit)
     try:
         return _prove(step, credential, remember=remember)

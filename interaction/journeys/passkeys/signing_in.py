@@ -59,10 +59,10 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
         PasskeySignInOff: the tenant does not let people sign in with a passkey.
         PasskeyRefused: a check failed, or no user has this passkey.
         credentials.Suspended: the passkey is right, but the user is suspended.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
-    limits.hit_by_address(rules.SIGN_INS)
+    limits.hit_by_network(rules.SIGN_INS)
     with log.attempt(Event.SIGN_IN_PASSKEY) as audited:
         audited.application_id = visit.application_id
         experience = experiences.current()

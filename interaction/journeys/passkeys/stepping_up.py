@@ -44,10 +44,10 @@ def confirm(session: Session, *, credential: object, browser: str) -> Renewed:
         FactorNotAllowed: the user has no passkey, or the tenant does not use them.
         PasskeyRefused: a check failed, or the passkey belongs to another user.
         confirmation.SignInAgain: the session has ended.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
-    limits.hit_by_address(rules.SIGN_INS)
+    limits.hit_by_network(rules.SIGN_INS)
     experience = experiences.current()
     _check_usable(session, experience)
     try:

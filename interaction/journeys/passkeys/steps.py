@@ -49,7 +49,7 @@ def verify(  # noqa: PLR0913 - the members of the request
         PasskeyRefused: a check failed.
         FactorNotAllowed: the tenant does not use passkeys for this.
         credentials.Suspended: the passkey is right, but the user is suspended.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
     if ceremony is Ceremony.SIGN_IN:

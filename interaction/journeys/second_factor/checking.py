@@ -40,7 +40,7 @@ def send(user: User, factor: FactorType, *, binding: str, known: KnownUsers) -> 
     Raises:
         FactorNotAllowed: no code is sent for this factor.
         verification.SentTooOften: a code was sent within the pause.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     if factor not in KINDS:

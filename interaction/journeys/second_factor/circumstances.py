@@ -19,7 +19,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.needed import POLICIES, Need, Person, Way
 from identity.sessions.known_users import KnownUsers
-from identity.users import typed
+from identity.users import typed_identifiers
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -133,7 +133,7 @@ def _is_inactive(user: User, days: int) -> bool:
 
 def _has_failures(user: User, number: int) -> bool:
     """Return whether this number of sign-ins with the identifiers of a user failed within a day."""
-    keys = typed.get_subject([user]).identifier_keys
+    keys = typed_identifiers.get_subject([user]).identifier_keys
     failed = Entry.objects.filter(
         tenant_id=tenancy.active_id(),
         identifier_key__in=keys,

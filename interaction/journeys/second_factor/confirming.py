@@ -43,7 +43,7 @@ def send_code(session: Session, known: KnownUsers, *, factor: FactorType) -> int
     Raises:
         FactorNotAllowed: the user does not have the factor.
         verification.SentTooOften: a code was sent within the pause.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     _check_usable(session, factor, experiences.current())
@@ -57,7 +57,7 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
         FactorNotAllowed: the user does not have the factor.
         WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
         confirmation.SignInAgain: the session has ended.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     experience = experiences.current()

@@ -8,7 +8,7 @@ from identity.factors.needed import Way
 from identity.factors.policy import ENROLABLE
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import credentials, typed
+from identity.users import credentials, typed_identifiers
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
@@ -40,7 +40,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         WrongFactor: the code is not that of the user, was used before or has expired, or no user has the
             identifier, or the user has another first factor. The error does not say which.
         credentials.Suspended: the code is right, but the user is suspended. The code is not used up.
-        limits.TooMany: too many wrong codes, or too many sign-ins, from this address.
+        limits.TooMany: too many wrong codes, or too many sign-ins, from this network.
 
     """
     login_attempt = limits.login_attempt(
@@ -49,7 +49,8 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         locked=limits.TooMany,
         within=rules.SIGN_INS,
     )
-    log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed.identifier(identifier), way=Way.RECOVERY)
+    typed = typed_identifiers.build(identifier)
+    log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed, way=Way.RECOVERY)
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         experience = experiences.current()

@@ -42,10 +42,10 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
         EnrolmentExpired: the secret is more than 15 minutes old, or of another user or browser.
         WrongFactor: the code is not of this secret.
         credentials.Suspended: the user is suspended.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
-    limits.hit_by_address(rules.SIGN_INS)
+    limits.hit_by_network(rules.SIGN_INS)
     step = _find(visit, FactorType.TOTP)
     secret = authenticators.open_enrolment(step.user, enrolment, browser=visit.browser)
     try:

@@ -53,7 +53,7 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
         NothingPending: the browser has neither a pending sign-in nor a session.
         FactorNotAllowed: the account has no such address, or it cannot be used here.
         verification.SentTooOften: a code was sent within the pause.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     if visit.current is None or has_pending_sign_in(visit):

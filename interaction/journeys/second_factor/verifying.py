@@ -17,7 +17,7 @@ from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
 from identity.factors.needed import Way
-from identity.users import typed
+from identity.users import typed_identifiers
 from interaction.journeys.second_factor import (
     backup,
     checking,
@@ -56,7 +56,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
         FactorNotAllowed: the user does not have the factor, or it cannot be used in this sign-in.
         WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
         credentials.Suspended: the code is right, but the user is suspended.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     step = current_step.find(visit)
@@ -97,7 +97,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: a session is stepped up, or the tenant has no factor that can be set up.
         WrongFactor: the code is wrong, was used before or has expired, or there were too many wrong ones.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     step = current_step.find(visit)
@@ -132,7 +132,7 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
         NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the account has no such address, or it cannot be used in this sign-in.
         verification.SentTooOften: a code was sent within the pause.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     step = current_step.find(visit)
@@ -197,6 +197,6 @@ def auditing_sign_in(step: SecondStep) -> Iterator[AuditedOperation]:
     """Write the audit entry of the whole sign-in, whose key names the way of the first factor."""
     by_amr = Event.SIGN_IN_PASSWORD if "pwd" in step.sign_in.amr else Event.SIGN_IN_CODE
     event = _EVENTS.get(step.sign_in.way, by_amr)
-    with log.attempt(event, typed.identifier(step.user.identifier)) as audited:
+    with log.attempt(event, typed_identifiers.build(step.user.identifier)) as audited:
         audited.application_id = step.visit.application_id
         yield audited

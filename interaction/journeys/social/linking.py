@@ -22,7 +22,7 @@ _RECENT: Final = timedelta(minutes=10)
 
 def must_sign_in_again(session: Session) -> bool:
     """Return whether the sign-in is too long ago to link an account."""
-    return session.time - session.auth_time > _RECENT
+    return session.now - session.auth_time > _RECENT
 
 
 def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
@@ -33,7 +33,7 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
         NotOffered: no such connector is enabled, or its provider cannot be used.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     if must_sign_in_again(session):

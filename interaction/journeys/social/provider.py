@@ -67,7 +67,7 @@ def request_authorization(  # noqa: PLR0913 - where the request starts, and what
         NotOffered: the provider cannot be used, or cannot reauthenticate the user as the request requires.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     max_age = pending.max_age if pending else None
@@ -75,7 +75,7 @@ def request_authorization(  # noqa: PLR0913 - where the request starts, and what
         max_age = 0
     if offer.provider is None or (max_age is not None and not offer.can_reauthenticate):
         raise NotOffered
-    limits.hit_by_address(rules.SIGN_INS)
+    limits.hit_by_network(rules.SIGN_INS)
     secrets = attempts.new_secrets()
     with provider_call():
         endpoints = relying_party.get_endpoints(offer.provider, offer.config)

@@ -50,7 +50,7 @@ def begin(
         NotOffered: no such connector is enabled, or its provider cannot be used.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
-        limits.TooMany: too many from this address.
+        limits.TooMany: too many from this network.
 
     """
     offer = offers.get_offer(connector_id)

@@ -19,7 +19,7 @@ from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
 from identity.users import credentials
 from identity.users import services as users
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS
 from identity.users.models import User
 from oidc.applications import services as applications
 from oidc.applications.models import Application
@@ -212,9 +212,9 @@ def _save_user(alias: str, *, rotate: bool) -> str | None:
         if changes := _changed_fields(known, fields):
             users.change(known, changes)
         if password is not None:
-            credentials.set_password(known, password)
+            credentials.store_password(known, credentials.hash_new_password(password))
     known.refresh_from_db()
-    for kind in (Kind.EMAIL, Kind.PHONE):
+    for kind in ADDRESS_KINDS:
         if not getattr(known, f"{kind}_verified"):
             users.change(known, {kind: fields[kind]}, proven=kind)
     return password

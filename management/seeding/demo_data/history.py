@@ -14,7 +14,7 @@ from audit.models import Entry
 from identity.core.tenancy import ActiveTenant
 from identity.factors.kinds import FactorType
 from identity.factors.levels import ACR, Level
-from identity.users import typed
+from identity.users import typed_identifiers
 from identity.users.models import User
 from management.seeding.demo_data import made_up
 from management.seeding.demo_data.people import SOURCE
@@ -120,7 +120,7 @@ def _sign_ins(subjects: DemoSubjects, numbers: range) -> Iterator[Entry]:
         if user.is_suspended and time > subjects.now - _SUSPENDED_FOR:
             error = error or "suspended"
         if error:
-            identifier = typed.identifier(user.username, is_known=True)
+            identifier = typed_identifiers.build(user.username, is_known=True)
             payload = {"result": "failed", "error": error} | identifier.facts()
             yield subjects.entry(
                 sign_in["method"], time, payload, identifier_key=identifier.key, **origin, **of_application

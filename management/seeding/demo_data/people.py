@@ -17,7 +17,7 @@ from audit.models import Entry
 from identity.core.tenancy import ActiveTenant
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import importing, sign_in_locks, typed
+from identity.users import importing, sign_in_locks, typed_identifiers
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from management.seeding.demo_data import made_up
@@ -93,16 +93,15 @@ def lock(tenant: ActiveTenant, people: Mapping[int, User]) -> str:
         return ""
     if sign_in_locks.get_locks(user):
         return user.username
-    key = f"{Kind.USERNAME} {user.username_key}"
-    pair = (rules.PAIR, f"{key} {limits.network_of(_ADDRESS)}")
     group = sign_in_locks.get_group(Kind.USERNAME, str(user.username_key))
+    pair = sign_in_locks.get_network_lock(group, limits.network_of(_ADDRESS))
     # The more failures, the longer the lock: the last one locks for an hour.
     failures = rules.PAIR.failures + len(rules.LOCK_SECONDS) - 1
     for _ in range(failures - 1):
         limits.increment(*pair)
     with suppress(_WrongPasswordError), limits.login_attempt(pair, failure=_WrongPasswordError, group=group):
         raise _WrongPasswordError
-    identifier = typed.identifier(user.username, is_known=True)
+    identifier = typed_identifiers.build(user.username, is_known=True)
     errors = ["invalid_credentials"] * failures + ["locked"]
     Entry.objects.bulk_create(
         Entry(

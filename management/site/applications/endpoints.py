@@ -38,7 +38,7 @@ def build_card(application: Application, _urls: Mapping[str, str]) -> Card:
     """Return the card: first the values that nearly every library needs, then the single endpoints."""
     issuer = tenancy.active().issuer
     is_machine = application.type == Application.Type.MACHINE
-    found = discovery.get_addresses()
+    found = discovery.get_endpoints()
     first = [
         Address(_("Client ID"), application.client_id),
         Address(_("Issuer"), issuer),

@@ -208,7 +208,7 @@ def _has_just_signed_in(session: Session, pending: AuthorizationRequest | None) 
     """
     if pending is None or pending.signed_in_at is None:
         return False
-    return session.time - pending.signed_in_at <= _SIGN_IN_LIFETIME
+    return session.now - pending.signed_in_at <= _SIGN_IN_LIFETIME
 
 
 def _must_sign_in_again(session: Session, authorization: Authorization) -> bool:
@@ -217,7 +217,7 @@ def _must_sign_in_again(session: Session, authorization: Authorization) -> bool:
         return True
     if authorization.max_age is None:
         return False
-    return session.time - session.auth_time > timedelta(seconds=authorization.max_age)
+    return session.now - session.auth_time > timedelta(seconds=authorization.max_age)
 
 
 def _must_confirm(authorization: Authorization, pending: AuthorizationRequest | None) -> bool:

@@ -84,7 +84,7 @@ def begin(
 
     Raises:
         TrialFailed: the application could not send this request.
-        limits.TooMany: too many requests are pending at this address.
+        limits.TooMany: too many requests are pending in this network.
 
     """
     now = timezone.now()

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from identity.users import credentials
+from identity.users import assigned_passwords
 from oidc.grants.models import Consent
 from tests.support.cast import query_of, signed_in
 from tests.support.forms import form
@@ -197,7 +197,7 @@ class TestConsent:
         browser, user = signed_in(acme)
         page = form(opened(browser, client))
         with acme.active():
-            credentials.set_password(user, "something new")
+            assigned_passwords.set_password(user, "something new")
 
         answer = followed(browser, page.submit(browser, choice="allow"))
 

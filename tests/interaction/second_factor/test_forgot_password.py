@@ -4,7 +4,7 @@ import pytest
 
 from identity.factors.models import RecoveryGrant
 from identity.sessions.models import Session
-from identity.users import credentials
+from identity.users import assigned_passwords, credentials
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experience
@@ -98,7 +98,7 @@ class TestTheStep:
     def test_a_password_that_changes_meanwhile_ends_the_proof_of_the_address(self, acme, user, app):
         with acme.active():
             current, proof = User.objects.get(pk=user.pk), VerificationCode(kind=Kind.EMAIL)
-            credentials.set_password(User.objects.get(pk=user.pk), NEW)
+            assigned_passwords.set_password(User.objects.get(pk=user.pk), NEW)
 
             with pytest.raises(verification.NotVerified):
                 resetting.check(current, proof, Visit("b" * 64, None, None), experience.current())
@@ -236,7 +236,7 @@ class TestThePower:
         browser = asked(acme, email)
         browser.post(TOTP, json={"code": app.code()})
         with acme.active():
-            credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+            assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
 
         assert reset(browser, email).status_code == 400
 

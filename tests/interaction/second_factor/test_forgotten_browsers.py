@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from identity.factors import forgetting, services
 from identity.factors.models import KnownBrowser
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from identity.users.models import User
 from tests.support.factors import (
@@ -35,7 +35,7 @@ def app(acme, app):
 
 
 def change_password(acme, user):
-    credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+    assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
 
 
 def suspend(acme, user):

@@ -4,7 +4,7 @@ import pytest
 
 from identity.factors import services
 from identity.sessions.models import Session
-from identity.users import credentials, sign_in_locks
+from identity.users import assigned_passwords, sign_in_locks
 from identity.users.models import User
 from interaction.journeys.second_factor import starting
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -72,7 +72,7 @@ class TestThePower:
         half(browser, user)
         with acme.active():
             if event == "password":
-                credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+                assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
             else:
                 User.objects.filter(pk=user.pk).update(epoch=user.epoch + 1)
 
@@ -155,7 +155,7 @@ class TestThePower:
 
         def decide_and_change(*arguments):
             need = decide(*arguments)
-            credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+            assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
             return need
 
         monkeypatch.setattr(starting, "find_need", decide_and_change)
@@ -272,7 +272,7 @@ class TestTheLock:
 
     def test_decision_M33_a_new_password_does_not_lift_it(self, acme, user, app, locked):
         with acme.active():
-            credentials.set_password(User.objects.get(pk=user.pk), PASSWORD)
+            assigned_passwords.set_password(User.objects.get(pk=user.pk), PASSWORD)
         browser = acme.browser()
         half(browser, user)
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from audit.models import Entry
 from identity.factors import countries
 from identity.factors.models import SignInCountry
-from identity.users import credentials, email_domains, typed
+from identity.users import assigned_passwords, email_domains, typed_identifiers
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import FormerEmail, User
@@ -117,7 +117,7 @@ class TestRisk:
     def test_decision_M36_failures_count_for_a_day(self, acme, user, app, hours, counts):
         adapt(acme, recent_failures=1)
         with acme.active():
-            [key] = typed.get_subject([user]).identifier_keys
+            [key] = typed_identifiers.get_subject([user]).identifier_keys
         Entry.objects.create(
             tenant_id=acme.tenant.pk,
             key="SignIn.Password",
@@ -287,12 +287,12 @@ class TestTheNotice:
         old, new = mailed.email, new_email()
         with reachable.active():
             users.change(mailed, {"email": new})
-            credentials.set_password(mailed, "an other 1 entirely")
+            assigned_passwords.set_password(mailed, "an other 1 entirely")
         assert [one["interaction_type"] for one in notices_to(old, 1)] == ["notice_password_changed"]
         assert [one["interaction_type"] for one in notices_to(new, 1)] == ["notice_password_changed"]
         with reachable.active():
             FormerEmail.objects.update(replaced_at=timezone.now() - timedelta(days=8))
-            credentials.set_password(User.objects.get(pk=mailed.pk), "a third 1 entirely")
+            assigned_passwords.set_password(User.objects.get(pk=mailed.pk), "a third 1 entirely")
 
         assert len(notices_to(new, 2)) == 2
         assert len(notices_to(old, 1)) == 1
@@ -304,7 +304,7 @@ class TestTheNotice:
         decoy = {"username": "decoy", "email": old, "password": "an other 1 entirely"}
         assert reachable.browser().post(REGISTER, json=decoy).status_code == 200
         with reachable.active():
-            credentials.set_password(mailed, "an other 1 entirely")
+            assigned_passwords.set_password(mailed, "an other 1 entirely")
 
         assert [one["interaction_type"] for one in notices_to(old, 1)] == ["notice_password_changed"]
 
@@ -314,7 +314,7 @@ class TestTheNotice:
         user = reachable.user(email=old)
         with reachable.active():
             users.change(user, {"email": new}, proven=Kind.EMAIL)
-            credentials.set_password(user, "an other 1 entirely")
+            assigned_passwords.set_password(user, "an other 1 entirely")
 
         assert len(notices_to(new, 1)) == 1
         assert len(notices_to(str(email_domains.encode_address(old)), 1)) == 1
@@ -324,7 +324,7 @@ class TestTheNotice:
         user = reachable.user(email=old)
         with reachable.active():
             users.change(user, {"email": old.upper()}, proven=Kind.EMAIL)
-            credentials.set_password(user, "an other 1 entirely")
+            assigned_passwords.set_password(user, "an other 1 entirely")
 
         assert len(notices_to(old.upper(), 1)) == 1
         assert is_told_nothing(reachable, old)
@@ -335,7 +335,7 @@ class TestTheNotice:
             users.change(mailed, {"email": new_email()})
         reachable.user(email=old)
         with reachable.active():
-            credentials.set_password(mailed, "an other 1 entirely")
+            assigned_passwords.set_password(mailed, "an other 1 entirely")
 
         assert is_told_nothing(reachable, old)
 

@@ -10,7 +10,7 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.records import Gone
 from identity.sessions.models import Session
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from identity.users.models import User
 from interaction.journeys.social import linking
@@ -225,7 +225,7 @@ class TestAccount:
                 identities.unlink(user, mine.pk)
             with pytest.raises(Gone):
                 identities.unlink(acme.user(), mine.pk)
-            credentials.set_password(user, PASSWORD)
+            assigned_passwords.set_password(user, PASSWORD)
             with pytest.raises(identities.LastSignInMethod):  # a password needs an identifier
                 identities.unlink(user, mine.pk)
             User.objects.filter(pk=user.pk).update(username="ada", username_key="ada")

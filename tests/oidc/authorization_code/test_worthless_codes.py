@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from audit.models import Entry
 from identity.sessions.models import Session
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import services as applications
@@ -227,7 +227,7 @@ class TestStaleCode:
         client, user = acme.application(), acme.user()
         code = acme.browser().code_for(client, user)
         with acme.active():
-            credentials.set_password(user, f"{PASSWORD} new")
+            assigned_passwords.set_password(user, f"{PASSWORD} new")
 
         answer = client.redeem(code)
 

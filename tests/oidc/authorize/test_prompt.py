@@ -6,7 +6,7 @@ import jwt
 import pytest
 
 from identity.sessions.models import Session
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from tests.support.authorize import (
     WITH_CODE,
@@ -53,7 +53,7 @@ class TestPrompt:
         [
             users.suspend,
             users.remove,
-            lambda user: credentials.set_password(user, "another password"),
+            lambda user: assigned_passwords.set_password(user, "another password"),
         ],
         ids=["suspended", "deleted", "new password"],
     )

@@ -14,7 +14,7 @@ from identity.roles import services as roles
 from identity.roles.models import Role
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import client_secrets
@@ -31,7 +31,7 @@ from tests.support.refresh_plans import API, REFUSED
 
 CHANGES_OF_A_USER = (
     users.suspend,
-    lambda user: credentials.set_password(user, "another correct horse"),
+    lambda user: assigned_passwords.set_password(user, "another correct horse"),
     users.remove,
 )
 OTHER_CALLBACK = f"{CALLBACK}/other"

@@ -13,7 +13,7 @@ from identity.resources import services as resources
 from identity.resources.models import Resource
 from identity.roles import services as roles
 from identity.roles.models import Role
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import client_secrets
@@ -27,7 +27,7 @@ from tests.support.refresh_plans import API, REFUSED, Refreshing, kept_plans
 
 CHANGES_OF_A_USER = (
     users.suspend,
-    lambda user: credentials.set_password(user, "another correct horse"),
+    lambda user: assigned_passwords.set_password(user, "another correct horse"),
     users.remove,
 )
 

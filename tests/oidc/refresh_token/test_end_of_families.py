@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.db.models.functions import Now
 
-from identity.users import credentials
+from identity.users import assigned_passwords
 from identity.users import services as users
 from oidc.applications import services as applications
 from oidc.applications.models import Application
@@ -127,7 +127,7 @@ class TestUser:
         client, user = acme.application(), acme.user()
         first = client.tokens_for(user)
         with acme.active():
-            credentials.set_password(user, f"{PASSWORD} new")
+            assigned_passwords.set_password(user, f"{PASSWORD} new")
 
         assert is_dead(client, first)
 

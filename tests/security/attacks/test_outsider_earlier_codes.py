@@ -2,7 +2,7 @@
 
 import pytest
 
-from identity.users import credentials
+from identity.users import assigned_passwords
 from tests.support import codes
 from tests.support.cast import World
 from tests.support.codes import new_email
@@ -52,6 +52,6 @@ def test_attack_a_code_of_before_signs_in_after_the_password_changed(tenant, cha
         assert choose(owner, email, OWNERS).status_code == 200
     else:
         with tenant.active():
-            credentials.set_password(user, OWNERS)
+            assigned_passwords.set_password(user, OWNERS)
 
     assert codes.enter(attacker, email, code).status_code == 400

@@ -162,7 +162,7 @@ def test_a_session_that_ended_meanwhile_removes_nothing(acme, owner, stolen):
     with acme.active():
         session = sessions.find(secret)
         assert session is not None
-        Session.objects.filter(pk=session.pk).update(ended_at=session.time)
+        Session.objects.filter(pk=session.pk).update(ended_at=session.now)
 
         with pytest.raises(confirmation.SignInAgain):
             own_factors.remove(session, str(row.pk), password=PASSWORD)

@@ -6,7 +6,7 @@ import pytest
 
 from identity.factors import forgetting
 from identity.factors import services as factor_services
-from identity.users import credentials, sign_out
+from identity.users import assigned_passwords, sign_out
 from oidc.grants.models import AuthorizationCode, RefreshFamily
 from tests.support.account import NEW, is_signed_in, send
 from tests.support.cast import PASSWORD
@@ -35,7 +35,7 @@ def own_password(world, user, browser):
 
 
 def password_by_an_administrator(world, user, browser):
-    credentials.set_password(user, NEW)
+    assigned_passwords.set_password(user, NEW)
     assert has_session(browser.sign_in(user, NEW))
 
 

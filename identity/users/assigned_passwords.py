@@ -1,4 +1,4 @@
-"""Setting a password, which can remove the other ways to sign in: linked accounts and passkeys."""
+"""Passwords that administrators and applications set for users."""
 
 from django.db import transaction
 from django.utils.translation import gettext_noop
@@ -19,9 +19,9 @@ class NoWayLeft(ServiceError):
 
 
 def set_password(
-    user: User, password: str, *, remove_others: bool, expected: frozenset[int] | None = None
+    user: User, password: str, *, remove_others: bool = False, expected: frozenset[int] | None = None
 ) -> None:
-    """Set a new password as ``credentials.set_password`` does.
+    """Set a new password, which ends all sessions, refresh tokens and locks at once.
 
     With ``remove_others`` it is the only way to sign in, besides codes: linked accounts and passkeys are
     removed.
@@ -33,10 +33,10 @@ def set_password(
         NoWayLeft: without the others, the user could not sign in any more.
 
     """
-    if not remove_others:
-        credentials.set_password(user, password, expected=expected)
-        return
     encoded = credentials.hash_new_password(password)
+    if not remove_others:
+        credentials.store_password(user, encoded, expected=expected)
+        return
     with transaction.atomic():
         row_locks.lock(user)
         had_way_in = sign_in_ways.has_way_in(user)

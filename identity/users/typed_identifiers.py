@@ -1,11 +1,11 @@
-"""Identifiers typed at sign-in, as the audit log stores them: see ``audit.typed``."""
+"""Identifiers typed at sign-in, as the audit log stores them: see ``audit.typed_identifiers``."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from django.conf import settings
 
-from audit.typed import Subject, TypedIdentifier
+from audit.typed_identifiers import Subject, TypedIdentifier
 from database import ids
 from identity.core import tenancy
 from identity.core.tenancy import ActiveTenant
@@ -16,7 +16,7 @@ from identity.users.models import User
 _PURPOSE: Final = "identifiers in the audit log"
 
 
-def identifier(text: str, *, name: str = "username", is_known: bool = False) -> TypedIdentifier:
+def build(text: str, *, name: str = "username", is_known: bool = False) -> TypedIdentifier:
     """Return a typed identifier with the key that finds its entries in the active tenant."""
     kind, key = identifiers.parse(text)
     return TypedIdentifier(text, kind.value, _key(f"{kind} {key}", keyring.current_id()), name, is_known)
