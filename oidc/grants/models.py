@@ -116,7 +116,7 @@ class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
         )
 
     def refreshable(self) -> Self:
-        """Return live families within the current lifetimes of their applications. All live ones can end."""
+        """Return live families within the current lifetimes. Access tokens depend on any live family."""
         return self.live().filter(lifetimes.are_kept())
 
 

@@ -6,9 +6,9 @@ refresh token, or the code and its verifier. The statement that reads the code o
 it finds it only if the application and its secret are as they were. What is granted now is decided by the
 functions of the last step, as without a plan.
 
-A plan issues tokens only for an unused code or the newest refresh token of a live family, and only if nothing
-is refused. Otherwise nothing is written, and the request passes all steps: a replay, a retry, a lost race, a
-refusal.
+A plan issues tokens only for an unused code or the newest refresh token of a refreshable family, and only if
+nothing is refused. Otherwise nothing is written, and the request passes all steps: a replay, a retry, a lost
+race, a refusal.
 """
 
 from collections.abc import Mapping
