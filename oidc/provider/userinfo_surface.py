@@ -66,7 +66,7 @@ def build_answer(token: str) -> Work[Answer]:
 
 def _build_answer(token: str) -> Work[Answer]:
     parsed = bearer.read(token)
-    principal = yield from bearer.find_principal_of(parsed)
+    principal = yield from bearer.find_principal(parsed)
     claims = yield from userinfo.build(principal)
     if not principal.userinfo_alg:
         return Answer(orjson.dumps(claims), _JSON)
