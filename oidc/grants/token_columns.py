@@ -4,7 +4,8 @@ The endpoint leaves out the columns that it does not need, and adds the ids of t
 family, it also reads whether the family can be refreshed and is in its grace period, by the clock of the
 database.
 
-psycopg caches statements of at most 4,096 characters, and would parse a longer one at each request.
+psycopg's own cursor executes a statement until it is prepared, and all statements behind PgBouncer. It parses
+one of more than 4,096 characters each time.
 """
 
 from datetime import timedelta
