@@ -100,7 +100,9 @@ def _find_codes(has_secret: Q) -> QuerySet[AuthorizationCode]:
         found.select_related("user", "session")
         .defer(*_NOT_WITH_CODES)
         .annotate(
-            **token_columns.get_signing_keys(), is_live=codes.is_live(), has_most=revocations.has_most()
+            **token_columns.get_signing_keys(),
+            is_live=codes.is_live(),
+            is_user_at_limit=revocations.is_user_at_limit(),
         )[:1]
     )
 

@@ -93,7 +93,7 @@ def authenticate_client(request: TokenRequest) -> AuthenticatedRequest:
         request,
         found.client,
         found.presented,
-        is_proven=client_authentication.is_proof_needed(found.client, credentials),
+        is_secret_checked=client_authentication.is_secret_checked(found.client, credentials),
     )
 
 

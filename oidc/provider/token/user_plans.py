@@ -56,7 +56,9 @@ def grant(plan: UserPlan, sent: SentRequest) -> Work[Granted | None]:
     found = yield from grant.find_known(parsed, known)
     if found is None:  # it is unknown, or the plan outdated: the next request that succeeds replaces the plan
         return None
-    request = AuthenticatedRequest(parsed, found.client, found.presented, is_proven=known.secret is not None)
+    request = AuthenticatedRequest(
+        parsed, found.client, found.presented, is_secret_checked=known.secret is not None
+    )
     try:
         return (yield from grant.grant_if_free(request))
     except (OAuthError, IntegrityError, SigningKey.DoesNotExist):
@@ -71,7 +73,7 @@ def add(sent: SentRequest, granted: Granted) -> None:
     parsed, application = request.parsed, request.application
     presented = {name: value for name, value in parsed.parameters.items() if name in PRESENTED}
     is_same = sent.presented == presented and sent.client_id == application.client_id
-    if not is_same or request.is_proven != bool(sent.secret):
+    if not is_same or request.is_secret_checked != bool(sent.secret):
         return
     secret = client_secrets.find(application, sent.secret) if sent.secret else None
     digest = client_secrets.digest(sent.secret) if sent.secret else plan_store.NO_SECRET
