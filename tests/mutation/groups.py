@@ -86,7 +86,7 @@ GROUPS: Final = {
             "oidc/provider/token/plan_conditions.py",
             "oidc/provider/token/plan_store.py",
             "oidc/provider/token/plans.py",
-            "oidc/provider/token/repeated.py",
+            "oidc/provider/token/raw_request.py",
             "oidc/provider/token/user_plans.py",
         ),
         (

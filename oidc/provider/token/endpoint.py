@@ -27,8 +27,8 @@ from oidc.provider.token import (
     client_credentials,
     plan_store,
     plans,
+    raw_request,
     refresh_token,
-    repeated,
     user_plans,
 )
 from oidc.provider.token.request import AuthenticatedRequest, Grant, Granted, TokenRequest
@@ -148,7 +148,7 @@ STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_gra
 
 def keep_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None:
     """Keep what was decided about a request that has passed all steps, if ``answer_by_plan`` may use it."""
-    if granted.repeatable and (sent := repeated.parse(http.META, http.body)):
+    if granted.repeatable and (sent := raw_request.parse(http.META, http.body)):
         if granted.context.user is None:
             plans.add(sent, granted, answer.content)
         else:
@@ -160,7 +160,7 @@ def answer_by_plan(environ: dict[str, Any], request_id: str) -> Work[Answer | No
 
     ``environ`` is that of WSGI. The body can be read again.
     """
-    sent = repeated.read(environ)
+    sent = raw_request.read(environ)
     plan = plan_store.find(sent) if sent else None
     if sent is None or plan is None:
         return None

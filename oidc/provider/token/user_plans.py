@@ -23,7 +23,7 @@ from oidc.grants.known_applications import KnownApplication
 from oidc.keys.models import SigningKey
 from oidc.provider.errors import OAuthError
 from oidc.provider.token import authorization_code, plan_store, refresh_token
-from oidc.provider.token.repeated import PRESENTED, SentRequest
+from oidc.provider.token.raw_request import PRESENTED, RawTokenRequest
 from oidc.provider.token.request import AuthenticatedRequest, Granted, TokenRequest, UserGrant
 
 _GRANTS: Final[Mapping[str, UserGrant]] = {
@@ -47,7 +47,7 @@ class UserPlan:
     size: int
 
 
-def grant(plan: UserPlan, sent: SentRequest) -> Work[Granted | None]:
+def grant(plan: UserPlan, sent: RawTokenRequest) -> Work[Granted | None]:
     """Redeem the code or rotate the family, or return None if the request must pass all steps."""
     if sent.presented.keys() != plan.presented:
         return None
@@ -65,7 +65,7 @@ def grant(plan: UserPlan, sent: SentRequest) -> Work[Granted | None]:
         return None
 
 
-def add(sent: SentRequest, granted: Granted) -> None:
+def add(sent: RawTokenRequest, granted: Granted) -> None:
     """Make a plan of a request that passed all steps, if a later request can be compared with it."""
     if granted.repeatable is None:
         return

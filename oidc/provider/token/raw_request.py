@@ -23,7 +23,7 @@ _PRESENTED: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class SentRequest:
+class RawTokenRequest:
     """A token request by its bytes and its credentials, which are not checked yet.
 
     ``form`` has the method of authentication and the body, without the secret and the values in
@@ -54,7 +54,7 @@ class _Unreadable:
         raise self._error
 
 
-def read(environ: dict[str, Any]) -> SentRequest | None:
+def read(environ: dict[str, Any]) -> RawTokenRequest | None:
     """Return a request that a plan may answer, or None for an unusual one. The body can be read again.
 
     ``environ`` is that of WSGI.
@@ -82,7 +82,7 @@ def _is_form(content_type: str) -> bool:
     return content_type == FORM_TYPE or content_type.partition(";")[0].strip().lower() == FORM_TYPE
 
 
-def parse(environ: Mapping[str, Any], body: bytes) -> SentRequest | None:
+def parse(environ: Mapping[str, Any], body: bytes) -> RawTokenRequest | None:
     """Return a request whose body was read, or None if it is long or has unusual credentials."""
     if len(body) > _MOST_BYTES or any(name in environ for name in _UNUSUAL):
         return None
@@ -90,7 +90,7 @@ def parse(environ: Mapping[str, Any], body: bytes) -> SentRequest | None:
     return _parse_body(body) if authorization is None else _parse_basic(authorization, body)
 
 
-def _parse_basic(authorization: str, body: bytes) -> SentRequest | None:
+def _parse_basic(authorization: str, body: bytes) -> RawTokenRequest | None:
     try:
         decoded = base64.b64decode(authorization.removeprefix("Basic "), validate=True)
     except ValueError:
@@ -99,16 +99,16 @@ def _parse_basic(authorization: str, body: bytes) -> SentRequest | None:
     if match is None or not authorization.startswith("Basic "):
         return None
     form, presented = _cut_presented(body)
-    return SentRequest(b"basic " + form, match[1].decode(), match[2].decode(), presented)
+    return RawTokenRequest(b"basic " + form, match[1].decode(), match[2].decode(), presented)
 
 
-def _parse_body(body: bytes) -> SentRequest | None:
+def _parse_body(body: bytes) -> RawTokenRequest | None:
     client_id = _CLIENT_ID.search(body)
     form, secret = _cut_secret(body)
     form, presented = _cut_presented(form)
     if client_id is None or not (secret or presented):
         return None
-    return SentRequest(b"body " + form, client_id[1].decode(), secret, presented)
+    return RawTokenRequest(b"body " + form, client_id[1].decode(), secret, presented)
 
 
 def _cut_secret(body: bytes) -> tuple[bytes, str]:
