@@ -22,6 +22,7 @@ from identity.http.answers import Answer
 from oidc.grants import families
 from oidc.provider import client_authentication, custom_claims, errors, parameters, tokens
 from oidc.provider.error_responses import oauth_json
+from oidc.provider.surface_parts import JSON_HEADERS
 from oidc.provider.token import (
     authorization_code,
     client_credentials,
@@ -38,12 +39,6 @@ GRANTS: Final[Mapping[str, Grant]] = {
     "refresh_token": refresh_token,
     "client_credentials": client_credentials,
 }
-_HEADERS: Final = {
-    "Content-Type": "application/json",
-    "Cache-Control": "no-store",
-    "Pragma": "no-cache",
-    "Vary": "Origin",
-}  # of an answer to a request without an Origin
 _UNSUPPORTED: Final = f"grant_type must be one of {', '.join(GRANTS)}."
 
 
@@ -172,4 +167,4 @@ def answer_by_plan(environ: dict[str, Any], request_id: str) -> Work[Answer | No
         with context.using_client(ip=ip, user_agent=user_agent, request_id=request_id):
             granted = yield from user_plans.grant(plan, sent)
             body = orjson.dumps(_build_body(granted)) if granted else None
-    return Answer(body, _HEADERS) if body else None
+    return Answer(body, JSON_HEADERS) if body else None

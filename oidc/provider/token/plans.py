@@ -27,13 +27,11 @@ from oidc.applications import client_secrets
 from oidc.keys import signing, usage
 from oidc.keys.models import SigningKey
 from oidc.provider import tokens
-from oidc.provider.grant_context import GrantContext
 from oidc.provider.token import plan_conditions, plan_store
 from oidc.provider.token.raw_request import RawTokenRequest
 from oidc.provider.token.request import Granted
 
 _ANSWER_START: Final = b'{"access_token":"'
-_OF_ONE_TOKEN: Final = frozenset(("iat", "exp", "jti"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def add(sent: RawTokenRequest, granted: Granted, answer: bytes) -> None:
         return
     entry = log.get_columns(repeatable.entry)
     parameters = condition.insert.prepared().bind(entry | condition.values)
-    claims_start = _build_claims_start(context)
+    claims_start = orjson.dumps(tokens.build_lasting_access_claims(context)).removesuffix(b"}")
     answer_end = answer.removeprefix(_ANSWER_START).partition(b'"')[2]
     plan = IssuingPlan(
         form=sent.form,
@@ -118,9 +116,3 @@ def add(sent: RawTokenRequest, granted: Granted, answer: bytes) -> None:
         size=plan_store.measure(sent.form, secret.digest, parameters, claims_start, entry, answer_end),
     )
     plan_store.store(plan, sent)
-
-
-def _build_claims_start(context: GrantContext) -> bytes:
-    claims = tokens.build_access_claims(context)
-    lasting = {name: value for name, value in claims.items() if name not in _OF_ONE_TOKEN}
-    return orjson.dumps(lasting).removesuffix(b"}")

@@ -8,9 +8,9 @@ from io import BytesIO
 from typing import Any, Final
 
 from oidc.provider.parameters import FORM_TYPE
+from oidc.provider.surface_parts import UNUSUAL
 
 _MOST_BYTES: Final = 1024
-_UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")  # headers
 # What each code or refresh token changes in the requests of a client.
 PRESENTED: Final = frozenset(("code", "code_verifier", "refresh_token"))
 # Characters that are not encoded. The ids and secrets that Gatehouse makes have no others.
@@ -63,7 +63,7 @@ def read(environ: dict[str, Any]) -> RawTokenRequest | None:
     if (
         environ["REQUEST_METHOD"] != "POST"
         or environ["QUERY_STRING"]
-        or any(name in environ for name in _UNUSUAL)
+        or any(name in environ for name in UNUSUAL)
         or not _is_form(environ.get("CONTENT_TYPE", ""))
         or not (length.isascii() and length.isdecimal() and int(length) <= _MOST_BYTES)
     ):
@@ -84,7 +84,7 @@ def _is_form(content_type: str) -> bool:
 
 def parse(environ: Mapping[str, Any], body: bytes) -> RawTokenRequest | None:
     """Return a request whose body was read, or None if it is long or has unusual credentials."""
-    if len(body) > _MOST_BYTES or any(name in environ for name in _UNUSUAL):
+    if len(body) > _MOST_BYTES or any(name in environ for name in UNUSUAL):
         return None
     authorization = environ.get("HTTP_AUTHORIZATION")
     return _parse_body(body) if authorization is None else _parse_basic(authorization, body)
