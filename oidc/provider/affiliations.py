@@ -99,15 +99,10 @@ def read(user_id: UUID, organization_id: UUID | None) -> Work[Affiliations]:
             if kind == _TOKEN:
                 organization.metadata_json = metadata
                 found.current = organization
-    _sort(found.organizations)
+    if len(found.organizations) > 1:
+        by_age = sorted(found.organizations.values(), key=lambda each: (each.joined_at, each.id))
+        found.organizations = {each.id: each for each in by_age}
     return found
-
-
-def _sort(organizations: dict[UUID, MemberOrganization]) -> None:
-    if len(organizations) > 1:
-        by_age = sorted(organizations.values(), key=lambda each: (each.joined_at, each.id))
-        organizations.clear()
-        organizations.update((each.id, each) for each in by_age)
 
 
 def _build_query(*, is_for_organization: bool) -> QuerySet[Any, Any]:
