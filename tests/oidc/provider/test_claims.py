@@ -110,7 +110,8 @@ class TestOrganizations:
     @pytest.fixture
     def facts(self, reads):
         """Build the facts of a token, for an organization if one is named."""
-        return lambda organization_id=None: ClaimFacts(User(pk=SOMEBODY), organization_id)
+        user = User(pk=SOMEBODY, tenant_id=DEFAULT_ID)
+        return lambda organization_id=None: ClaimFacts(user, organization_id)
 
     @pytest.fixture
     def reads(self, monkeypatch):
