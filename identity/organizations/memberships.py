@@ -1,6 +1,5 @@
 """The organizations, permissions and scopes of a user's memberships, for tokens."""
 
-from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
@@ -9,7 +8,7 @@ from django.db.models import QuerySet
 from database import ids
 from database.parameters import Parameter
 from database.together import Work
-from identity.core.tenant_statements import Select, SelectValues, uuid
+from identity.core.tenant_statements import Select, uuid
 from identity.organizations.models import (
     MemberRole,
     Membership,
@@ -27,13 +26,6 @@ _MEMBERSHIP: Final = Select(
         Membership.objects.filter(user=uuid("user_id"), organization=uuid("organization_id"))
         .select_related("organization")
         .defer(*_DEFERRED)[:1]
-    )
-)
-_ORGANIZATIONS: Final = SelectValues(
-    lambda: (
-        Membership.objects.filter(user=uuid("user_id"))
-        .order_by("created_at", "pk", "role_links__role__name")
-        .values_list("organization_id", "is_admin", "role_links__role__name")
     )
 )
 
@@ -71,26 +63,7 @@ def get_resource_scopes(membership_id: UUID | Parameter, resource_id: UUID | Par
     return Scope.objects.filter(resource=resource_id, pk__in=held)
 
 
-@dataclass(slots=True)
-class UserOrganization:
-    """An organization of a user, with the names of the user's roles in it."""
-
-    organization_id: UUID
-    is_admin: bool
-    roles: list[str] = field(default_factory=list)
-
-
 def get_names(user_id: UUID, *, limit: int) -> list[str]:
     """Return the names of a user's organizations, oldest membership first."""
     rows = Membership.objects.filter(user=user_id).order_by("created_at", "pk")
     return list(rows.values_list("organization__name", flat=True)[:limit])
-
-
-def get_organizations(user_id: UUID) -> Work[list[UserOrganization]]:
-    """Return a user's organizations, oldest membership first."""
-    organizations: dict[UUID, UserOrganization] = {}
-    for pk, is_admin, role in (yield from _ORGANIZATIONS.find_all(user_id=user_id)):
-        organization = organizations.setdefault(pk, UserOrganization(pk, is_admin))
-        if role is not None:
-            organization.roles.append(role)
-    return list(organizations.values())

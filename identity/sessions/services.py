@@ -40,7 +40,7 @@ _live: Final = Select(
 # These columns are compared in the UPDATE itself. PostgreSQL reads them again after waiting for a concurrent
 # sign-out or sign-in, unlike the rows of the subquery. A sign-in sets ``updated_at``. With a provider,
 # ``auth_time`` may be earlier or unknown.
-_END_NAMED: Final = AtomicChange(
+_END_FOR_LOGOUT: Final = AtomicChange(
     Update(
         lambda: Session.objects.filter(
             Exists(Session.objects.live().filter(pk=OuterRef("pk"))),
@@ -176,7 +176,9 @@ def end(session: Session) -> None:
         log.record(Event.SESSION_END, user_id=session.user_id, session_id=session.pk)
 
 
-def end_named(session_id: UUID, *, user_id: UUID, signed_in_before: datetime, application_id: UUID) -> bool:
+def end_for_logout(
+    session_id: UUID, *, user_id: UUID, signed_in_before: datetime, application_id: UUID
+) -> bool:
     """End a live session of a user who signed in before this time, at the request of an application.
 
     Return false if there is no such session. A concurrent sign-in in its browser keeps the session.
@@ -185,7 +187,7 @@ def end_named(session_id: UUID, *, user_id: UUID, signed_in_before: datetime, ap
         Event.SESSION_END, user_id=user_id, application_id=application_id, session_id=session_id
     )
     values = {"pk": session_id, "user_id": user_id, "signed_in_before": signed_in_before}
-    if not _END_NAMED(values, entry):
+    if not _END_FOR_LOGOUT(values, entry):
         return False
     log.count(entry)
     return True

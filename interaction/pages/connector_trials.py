@@ -16,7 +16,7 @@ from identity.operator_kit.operations import Operation, Return, ShowSite, Submis
 from identity.submissions.shown_once import Viewer
 from interaction.connectors.models import Connector
 from interaction.journeys.social import trial
-from interaction.journeys.social.provider import LONGEST_PARAMETER, Answer
+from interaction.journeys.social.provider import LONGEST_PARAMETER, AuthorizationResponse
 
 _NAME: Final = "try"
 _PARAMETERS: Final = ("state", "code", "error", "iss")
@@ -39,7 +39,7 @@ def _begin(submission: Submission) -> ShowSite:
 
 def _finish(submission: Submission) -> dict[str, Any]:
     sent = submission.fields
-    answer = Answer(code=sent["code"], error=sent["error"], iss=sent["iss"])
+    answer = AuthorizationResponse(code=sent["code"], error=sent["error"], iss=sent["iss"])
     return trial.finish(
         submission.row,
         _viewer(submission),

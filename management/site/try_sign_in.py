@@ -17,7 +17,7 @@ from management.site.target_form import TargetForm
 from oidc.applications.models import Application
 from oidc.applications.page_sections import QUICK_START
 from oidc.provider.trial import callback, sign_in
-from oidc.provider.trial.sign_in import Answer
+from oidc.provider.trial.sign_in import AuthorizationResponse
 
 _MACHINE = _(
     "You cannot try a sign-in here: no user signs in to a service (machine-to-machine). It gets its tokens "
@@ -67,7 +67,7 @@ def _begin(submission: Submission) -> ShowSite:
 def _finish(submission: Submission) -> dict[str, Any]:
     viewer, request = _get_sender(submission)
     sent = submission.fields
-    answer = Answer(sent["code"], sent["error"], sent["error_description"], sent["iss"])
+    answer = AuthorizationResponse(sent["code"], sent["error"], sent["error_description"], sent["iss"])
     session = cookies.current_session(request)
     return sign_in.finish(submission.row, viewer, state=sent["state"], answer=answer, session=session)
 

@@ -5,13 +5,13 @@ from rest_framework.request import Request
 
 from identity.rest.bearer_authentication import BearerAuthentication
 from oidc.provider import bearer
-from oidc.provider.bearer import ApplicationGone, InvalidBearer, Principal
+from oidc.provider.bearer import ApplicationGone, ContextPrincipal, InvalidBearer
 
 
 class EndUserAuthentication(BearerAuthentication):
     """Authenticates the user of a bearer token."""
 
-    def find_caller(self, token: str, request: Request) -> Principal:
+    def find_caller(self, token: str, request: Request) -> ContextPrincipal:
         """Return the principal of the token.
 
         Raises:
@@ -20,7 +20,7 @@ class EndUserAuthentication(BearerAuthentication):
 
         """
         try:
-            return bearer.authenticate(token, with_names=True)
+            return bearer.authenticate_for_context(token)
         except ApplicationGone:
             raise NotFound("application not found or invalid") from None
         except InvalidBearer as error:

@@ -8,7 +8,7 @@ from identity.core.errors import ServiceError
 from identity.core.tenant_statements import SelectValues, uuid
 from identity.organizations.models import Membership
 from oidc.grants.models import ConsentTarget
-from oidc.provider.bearer import Principal
+from oidc.provider.bearer import ContextPrincipal
 from oidc.provider.scopes import EMAIL, ORGANIZATION_ROLES, ORGANIZATIONS, PHONE, PROFILE
 
 Row = dict[str, Any]
@@ -50,7 +50,7 @@ class NoAccess(ServiceError):
     message = "organization_id: not found, or no access"
 
 
-def build(principal: Principal, organization_id: str | None) -> Row:
+def build(principal: ContextPrincipal, organization_id: str | None) -> Row:
     """Return the context, in one query. The principal must have been read with names.
 
     With ``organization_id``, the user must be a member of that organization now. Without it, the
@@ -93,7 +93,7 @@ def build(principal: Principal, organization_id: str | None) -> Row:
     }
 
 
-def _is_released(principal: Principal, scope: str) -> bool:
+def _is_released(principal: ContextPrincipal, scope: str) -> bool:
     """Return whether the application of the token gets the data of a scope (decision N3).
 
     First-party applications get all data.
@@ -101,7 +101,7 @@ def _is_released(principal: Principal, scope: str) -> bool:
     return not principal.is_third_party or scope in principal.scopes
 
 
-def _user(principal: Principal) -> Row:
+def _user(principal: ContextPrincipal) -> Row:
     user = principal.user
     profile, email, phone = (_is_released(principal, scope) for scope in (PROFILE, EMAIL, PHONE))
     return {
@@ -115,12 +115,12 @@ def _user(principal: Principal) -> Row:
     }
 
 
-def _listed_organizations(principal: Principal, organizations: dict[str, Row]) -> list[Row]:
+def _listed_organizations(principal: ContextPrincipal, organizations: dict[str, Row]) -> list[Row]:
     """Return the organizations that the application may list. The token's own needs no scope."""
     return list(organizations.values()) if _is_released(principal, ORGANIZATIONS) else []
 
 
-def _organizations(principal: Principal) -> dict[str, Row]:
+def _organizations(principal: ContextPrincipal) -> dict[str, Row]:
     """Return the user's organizations by id, each with the user's roles in it, in one query.
 
     A third-party application gets only the organizations of the user's consent, and roles only with their

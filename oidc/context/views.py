@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from oidc.context import builder
 from oidc.context.authentication import EndUserAuthentication
 from oidc.context.serializers import ContextSerializer, QuerySerializer
-from oidc.provider.bearer import Principal
+from oidc.provider.bearer import ContextPrincipal
 from oidc.provider.cors import cross_origin
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class IsEndUser(BasePermission):
 
     def has_permission(self, request: Request, view: "Any") -> bool:
         """Return whether the request was authenticated as a user."""
-        return isinstance(request.user, Principal)
+        return isinstance(request.user, ContextPrincipal)
 
 
 @method_decorator(cross_origin("GET"), name="dispatch")  # type: ignore[arg-type]
@@ -37,7 +37,7 @@ class SessionContext(APIView):
 
     def get(self, request: Request) -> Response:
         """Get the user, the application and the organizations of the access token."""
-        assert isinstance(request.user, Principal)  # noqa: S101 - IsEndUser checks it
+        assert isinstance(request.user, ContextPrincipal)  # noqa: S101 - IsEndUser checks it
         context = builder.build(request.user, self._organization_id(request))
         return Response(context, headers={"Cache-Control": "no-store"})
 

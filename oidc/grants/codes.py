@@ -43,7 +43,11 @@ _of_client: Final = Select(
         )
         .select_related("user", "session", "application")
         .defer(*token_columns.NOT_WITH_CODES)
-        .annotate(**token_columns.get_signing_keys(), is_live=is_live(), has_most=revocations.has_most())[:1]
+        .annotate(
+            **token_columns.get_signing_keys(),
+            is_live=is_live(),
+            is_user_at_limit=revocations.is_user_at_limit(),
+        )[:1]
     )
 )
 _finish_request_and_insert: Final = AtomicChange(requests.FINISH, _insert)
@@ -56,19 +60,19 @@ class FoundCode:
     ``is_live``: the code has not expired, its session has not ended, its user may sign in, and since it was
     issued nothing has ended the grants of the user, such as a new password. A live code may have been
     redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` the key of the
-    application's own algorithm. ``has_most``: see ``revocations.has_most``.
+    application's own algorithm. ``is_user_at_limit``: see ``revocations.is_user_at_limit``.
     """
 
     row: AuthorizationCode
     is_live: bool
     active_key_id: UUID
     own_key_id: UUID | None
-    has_most: bool
+    is_user_at_limit: bool
 
     @classmethod
     def of(cls, row: Any) -> Self:
-        """Return a code whose row was read with ``is_live``, ``has_most`` and the ids of the signing keys."""
-        return cls(row, bool(row.is_live), row.active_key_id, row.own_key_id, bool(row.has_most))
+        """Return a code whose row was read with the annotations of ``find``."""
+        return cls(row, bool(row.is_live), row.active_key_id, row.own_key_id, bool(row.is_user_at_limit))
 
 
 def get_hash(code: str) -> str:

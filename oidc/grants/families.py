@@ -63,13 +63,13 @@ _END: Final = AtomicChange(
 class FoundFamily:
     """A refresh family as it is now, with its user and application, and the signing keys.
 
-    ``is_live``: it has not ended or expired, and its user may sign in. ``in_grace``: the token before the
-    newest is still accepted. ``active_key_id`` is the tenant's default key, ``own_key_id`` that of the
-    application's own algorithm.
+    ``is_refreshable``: it is live, and within the current lifetimes of its application, as in
+    ``RefreshFamilyQuerySet.refreshable``. ``in_grace``: the token before the newest is still accepted.
+    ``active_key_id`` is the tenant's default key, ``own_key_id`` that of the application's own algorithm.
     """
 
     row: RefreshFamily
-    is_live: bool
+    is_refreshable: bool
     in_grace: bool
     active_key_id: UUID
     own_key_id: UUID | None
@@ -77,7 +77,7 @@ class FoundFamily:
     @classmethod
     def of(cls, row: Any) -> Self:
         """Return a family whose row was read with the annotations of ``token_columns``."""
-        return cls(row, row.is_live, row.in_grace, row.active_key_id, row.own_key_id)
+        return cls(row, row.is_refreshable, row.in_grace, row.active_key_id, row.own_key_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def rotate(family: RefreshFamily, generation: int, entry: Entry) -> RefreshFamil
     if generation == family.generation and rotation.advance(family, entry):
         return family
     found = find(family.pk, client_id=family.application.client_id)
-    if found is None or not found.is_live:
+    if found is None or not found.is_refreshable:
         return None
     current = found.row
     if end_if_misused(found, generation) or generation == current.generation:

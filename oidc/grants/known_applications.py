@@ -20,7 +20,7 @@ from oidc.grants.models import AuthorizationCode, RefreshFamily
 M = TypeVar("M", bound=Model)
 
 _UNLIMITED: Final = -1
-# Columns that matter only to ``is_live`` and ``in_grace``, and columns of users that no token has.
+# Columns that matter only to ``is_refreshable`` and ``in_grace``, and columns of users that no token has.
 _OF_USERS: Final = (
     *token_columns.OF_USERS_NOT_WITH_FAMILIES,
     *(f"user__{column}" for column in ("version", "email_proven", "phone_proven", "self_registered")),
@@ -100,7 +100,9 @@ def _find_codes(has_secret: Q) -> QuerySet[AuthorizationCode]:
         found.select_related("user", "session")
         .defer(*_NOT_WITH_CODES)
         .annotate(
-            **token_columns.get_signing_keys(), is_live=codes.is_live(), has_most=revocations.has_most()
+            **token_columns.get_signing_keys(),
+            is_live=codes.is_live(),
+            is_user_at_limit=revocations.is_user_at_limit(),
         )[:1]
     )
 

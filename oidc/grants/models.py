@@ -44,7 +44,8 @@ class AuthorizationRequest(TenantModel):
     cancelled_at = models.DateTimeField(null=True)
     # What the consent page last showed: the user cannot agree to more. See ``ConsentRequest.to_json``.
     shown = models.JSONField(null=True)
-    # An administrator's trial: the response goes to the operators' site, not to the application.
+    # An administrator's trial: the response goes to the operators' site, not to the application. Elsewhere
+    # in the code it is ``is_trial``; this column and the audit log say test.
     is_test = models.BooleanField(default=False, db_default=False, editable=False)
 
     objects = TenantManager()
@@ -116,7 +117,7 @@ class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
         )
 
     def refreshable(self) -> Self:
-        """Return live families within the current lifetimes of their applications. All live ones can end."""
+        """Return live families within the current lifetimes. Access tokens depend on any live family."""
         return self.live().filter(lifetimes.are_kept())
 
 
@@ -142,8 +143,7 @@ class RefreshFamily(TenantModel):
     level = models.PositiveSmallIntegerField(default=1, db_default=1)
     remembered = models.BooleanField(default=False, db_default=False)
     acr = models.TextField(blank=True, default="", db_default="")
-    # The consent under which a third-party application got this family. Null if release 0.1.0 wrote the
-    # row, or if the application was first-party then.
+    # The consent to a third-party application. Null in rows of release 0.1.0, or if it was first-party then.
     consent_id = models.UUIDField(null=True)
 
     # The lifetimes of a family that is not stored yet.

@@ -61,11 +61,11 @@ def end_for_user(user: User, *, reason: str, application: Application | None = N
     )
 
 
-def has_most() -> Exists:
-    """Return the annotation of a code: its user has 50 families at its application that nothing has ended.
+def is_user_at_limit() -> Exists:
+    """Return the annotation of a code: its user has ``MOST`` families at its application.
 
-    Expired ones count too, and ``end_excess`` leaves them out. This keeps the statement short: see
-    ``token_columns``.
+    Those that have expired count until something ends them, and ``end_excess`` leaves them out. This keeps
+    the statement short: see ``token_columns``.
     """
     not_ended = RefreshFamily.objects.filter(
         user=OuterRef("user"), application=OuterRef("application"), ended_at=None
@@ -75,9 +75,9 @@ def has_most() -> Exists:
 
 @transaction.atomic
 def end_excess(*, user_id: UUID, application_id: UUID) -> int:
-    """If a user has more than 50 live families at an application, end all but the 40 that were used last.
+    """End live families of a user who has more than ``MOST`` at an application.
 
-    Return the number of those that have ended.
+    The ``KEPT`` families that were used last stay. Return the number of those that have ended.
 
     Families that concurrent requests have begun count too, so the last of these requests ends what is too
     many.

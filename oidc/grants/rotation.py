@@ -35,7 +35,7 @@ def _rotate(newest: Callable[[], QuerySet[RefreshFamily]]) -> AtomicChange:
 # would succeed and skip a generation.
 def _newest() -> QuerySet[RefreshFamily]:
     return RefreshFamily.objects.filter(
-        token_columns.is_unexpired(), pk=uuid("pk"), generation=number("generation")
+        token_columns.is_open(), pk=uuid("pk"), generation=number("generation")
     )
 
 

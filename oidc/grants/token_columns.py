@@ -1,9 +1,11 @@
 """What the token endpoint reads with a code or a refresh family.
 
 The endpoint leaves out the columns that it does not need, and adds the ids of the signing keys. With a
-family, it also reads whether the family is live and in its grace period, by the clock of the database.
+family, it also reads whether the family can be refreshed and is in its grace period, by the clock of the
+database.
 
-psycopg caches statements of at most 4,096 characters, and would parse a longer one at each request.
+psycopg's own cursor executes a statement until it is prepared, and all statements behind PgBouncer. It parses
+one of more than 4,096 characters each time.
 """
 
 from datetime import timedelta
@@ -54,16 +56,16 @@ def get_signing_keys() -> dict[str, Subquery]:
     }
 
 
-def is_unexpired() -> Q:
+def is_open() -> Q:
     """Return the condition that a refresh family has not ended, and that its stored times have not passed."""
     return Q(ended_at=None, idle_expires_at__gt=Now(), expires_at__gt=Now())
 
 
 def get_state() -> dict[str, Combinable]:
-    """Return annotations: whether a family is live, and whether the token before the newest is accepted."""
+    """Return annotations: whether a family can be refreshed, and whether its grace period lasts."""
     may_sign_in = Q(user__is_suspended=False, user__epoch=F("epoch"))
     return {
-        "is_live": _flag(is_unexpired() & lifetimes.are_kept() & may_sign_in),
+        "is_refreshable": _flag(is_open() & lifetimes.are_kept() & may_sign_in),
         "in_grace": _flag(Q(rotated_at__gt=Now() - _GRACE)),
     }
 

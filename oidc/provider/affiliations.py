@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import F, QuerySet, TextField, UUIDField, Value
+from django.db.models import DateTimeField, F, QuerySet, TextField, UUIDField, Value
 from django.db.models.functions import Cast, Coalesce
 
 from database.together import Work
@@ -17,19 +19,30 @@ from oidc.settings.models import OidcSettings
 _SYSTEM, _MEMBER, _TOKEN, _SETTING = "system", "member", "token", "setting"
 
 
-@dataclass(slots=True)
+@dataclass
 class MemberOrganization:
-    """An organization of a user, with the names of the user's roles in it."""
+    """An organization of a user, with the names of the user's roles in it.
+
+    ``metadata_json`` is read only of the organization of the token.
+    """
 
     id: UUID
     name: str
+    is_admin: bool
+    joined_at: datetime
     roles: list[str] = field(default_factory=list)
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata_json: str = "{}"
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata of the organization."""
+        metadata: dict[str, Any] = json.loads(self.metadata_json)
+        return metadata
 
 
 @dataclass(slots=True)
 class Affiliations:
-    """A user's system roles and organizations, for a token.
+    """A user's system roles, and organizations from the oldest membership to the newest, for a token.
 
     If ``is_for_organization``, the token is for an organization. That is ``current``, or None if the user has
     left it.
@@ -71,30 +84,30 @@ def read(user_id: UUID, organization_id: UUID | None) -> Work[Affiliations]:
     found = Affiliations(is_for_organization=organization_id is not None)
     query = _OF_USER if organization_id is None else _OF_MEMBER
     rows = yield from query.find_all(user_id=user_id, organization_id=organization_id)
-    for kind, pk, name, role, metadata in rows:
+    for kind, pk, name, role, metadata, is_admin, joined_at in rows:
         if kind == _SYSTEM:
             found.system_roles.append(role)
         elif kind == _SETTING:
             found.groups_claim = name
         else:
-            organization = found.organizations.setdefault(pk, MemberOrganization(pk, name))
+            organization = found.organizations.get(pk)
+            if organization is None:
+                organization = MemberOrganization(pk, name, is_admin, joined_at)
+                found.organizations[pk] = organization
             if role:
                 organization.roles.append(role)
             if kind == _TOKEN:
-                organization.metadata = json.loads(metadata)
+                organization.metadata_json = metadata
                 found.current = organization
+    if len(found.organizations) > 1:
+        by_age = sorted(found.organizations.values(), key=lambda each: (each.joined_at, each.id))
+        found.organizations = {each.id: each for each in by_age}
     return found
 
 
 def _build_query(*, is_for_organization: bool) -> QuerySet[Any, Any]:
     memberships = Membership.objects.filter(user=uuid("user_id"))
-    of_member = _build_rows(
-        memberships,
-        _MEMBER,
-        F("organization_id"),
-        F("organization__name"),
-        Coalesce(F("role_links__role__name"), Value("")),
-    )
+    role = Coalesce(F("role_links__role__name"), Value(""))
     parts = [
         _build_rows(OidcSettings.objects.all(), _SETTING, name=F("groups_claim")),
         _build_rows(UserRole.objects.filter(user=uuid("user_id")), _SYSTEM, role=F("role__name")),
@@ -102,34 +115,36 @@ def _build_query(*, is_for_organization: bool) -> QuerySet[Any, Any]:
     if is_for_organization:
         current = memberships.filter(organization=uuid("organization_id"))
         metadata = Cast("organization__metadata", TextField())
-        parts.append(
-            _build_rows(current, _TOKEN, F("organization_id"), F("organization__name"), metadata=metadata)
-        )
-    return of_member.union(*parts, all=True)
+        parts.append(_build_rows(current, _TOKEN, **_OF_MEMBERSHIP, metadata=metadata))
+    return _build_rows(memberships, _MEMBER, **_OF_MEMBERSHIP, role=role).union(*parts, all=True)
 
 
-def _build_rows(  # noqa: PLR0913, PLR0917 - one parameter a column
-    rows: QuerySet[Any],
-    kind: str,
-    pk: Any = None,
-    name: Any = None,
-    role: Any = None,
-    metadata: Any = None,
-) -> QuerySet[Any, Any]:
+def _build_rows(rows: QuerySet[Any], kind: str, **columns: Any) -> QuerySet[Any, Any]:
+    """Return rows with all columns, of which those that are not named are empty."""
     empty = Value("", output_field=TextField())
     built: QuerySet[Any, Any] = (
         rows.order_by()
         .annotate(
             row_kind=Value(kind, output_field=TextField()),
-            row_pk=Cast(Value(None), UUIDField()) if pk is None else pk,
-            row_name=Cast(empty if name is None else name, TextField()),
-            row_role=Cast(empty if role is None else role, TextField()),
-            row_metadata=empty if metadata is None else metadata,
+            row_pk=columns.get("pk", Cast(Value(None), UUIDField())),
+            row_name=Cast(columns.get("name", empty), TextField()),
+            row_role=Cast(columns.get("role", empty), TextField()),
+            row_metadata=columns.get("metadata", empty),
+            row_is_admin=columns.get("is_admin", Value(value=False)),
+            row_joined_at=columns.get("joined_at", Cast(Value(None), DateTimeField())),
         )
-        .values_list("row_kind", "row_pk", "row_name", "row_role", "row_metadata")
+        .values_list(
+            *("row_kind", "row_pk", "row_name", "row_role", "row_metadata", "row_is_admin", "row_joined_at")
+        )
     )
     return built
 
 
+_OF_MEMBERSHIP: Final = {
+    "pk": F("organization_id"),
+    "name": F("organization__name"),
+    "is_admin": F("is_admin"),
+    "joined_at": F("created_at"),
+}
 _OF_USER: Final = SelectValues(lambda: _build_query(is_for_organization=False))
 _OF_MEMBER: Final = SelectValues(lambda: _build_query(is_for_organization=True))

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from database import together
@@ -16,6 +16,8 @@ from oidc.applications.models import Application
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.keys.models import SigningKey
 from oidc.provider import bearer_queries, tokens
+
+P = TypeVar("P", bound="Principal")
 
 LEEWAY: Final = 5  # seconds of clock skew between nodes
 
@@ -32,24 +34,36 @@ class ApplicationGone(InvalidBearer):
 class Principal:
     """The user and application of a valid access token.
 
-    ``userinfo_alg`` is empty if userinfo is not signed. ``is_strong``: the user signed in with two factors.
-    ``remembered_at`` is when the user signed in, if it was in a remembered browser. Without ``with_names`` of
-    ``authenticate``, the name and type are empty, ``is_strong`` is false and ``remembered_at`` None.
-    ``agreed_to_old_profile``: the user's consent to a third-party application is an old one, which named
-    fewer members of the ``profile``.
+    ``userinfo_alg`` is empty if userinfo is not signed. ``agreed_to_old_profile``: the user's consent to a
+    third-party application is an old one, which named fewer members of the ``profile``.
     """
 
     user: User
     application_id: UUID
     claims: Mapping[str, Any]
-    application_name: str = ""
-    application_type: str = ""
-    is_third_party: bool = False
-    userinfo_alg: str = ""
-    custom_claims: tuple[dict[str, Any], ...] = ()
-    agreed_to_old_profile: bool = False
-    is_strong: bool = False
-    remembered_at: datetime | None = None
+    is_third_party: bool
+    userinfo_alg: str
+    custom_claims: tuple[dict[str, Any], ...]
+    agreed_to_old_profile: bool
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes of the token."""
+        return tuple(self.claims["scope"].split())
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPrincipal(Principal):
+    """A principal with what the session context shows besides.
+
+    ``is_strong``: the user signed in with two factors. ``remembered_at`` is when the user signed in, if it
+    was in a remembered browser.
+    """
+
+    application_name: str
+    application_type: str
+    is_strong: bool
+    remembered_at: datetime | None
 
     def satisfies_organizations(self) -> bool:
         """Return whether organizations that require two factors accept the sign-in: see ``target_demands``.
@@ -60,33 +74,39 @@ class Principal:
             return self.is_strong
         return remembered_rule.still_counts(self.user.pk, self.remembered_at)
 
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        """The scopes of the token."""
-        return tuple(self.claims["scope"].split())
 
-
-def authenticate(token: str, *, with_names: bool = False) -> Principal:
-    """Return what ``find_principal`` returns, for one request by itself."""
-    return together.do(find_principal(token, with_names=with_names))
-
-
-def find_principal(token: str, *, with_names: bool = False) -> Work[Principal]:
-    """Return the user and application of an access token of the active tenant, in one query.
-
-    The order of checks: signature, times and issuer, signing key, application, user, family or session,
-    revoked id; then, for a third-party application, audience and consent. ``with_names`` also reads the name
-    and type of the application, the row of the tenant, and how strong the sign-in was.
+def authenticate(token: str) -> Principal:
+    """Return the user and application of an access token of the active tenant.
 
     Raises:
-        InvalidBearer: a check failed, or the token is an application's own.
+        InvalidBearer: a check of ``read`` or ``find_principal`` failed.
 
     """
-    return (yield from find_principal_of(read(token), with_names=with_names))
+    return together.do(find_principal(read(token)))
+
+
+def authenticate_for_context(token: str) -> ContextPrincipal:
+    """Return what ``authenticate`` returns, with what the session context shows and the row of the tenant.
+
+    Raises:
+        InvalidBearer: as ``authenticate``.
+
+    """
+    parsed = read(token)
+    user = together.do(_find_live_user(parsed, for_context=True))
+    return _build(
+        ContextPrincipal,
+        user,
+        parsed,
+        application_name=user.application_name,
+        application_type=user.application_type,
+        is_strong=user.is_strong,
+        remembered_at=user.remembered_at,
+    )
 
 
 def read(token: str) -> Parsed:
-    """Return a user's access token after the checks that need no query.
+    """Return a user's access token after the checks that need no query: signature, times and issuer.
 
     Raises:
         InvalidBearer: a check failed, or the token is an application's own.
@@ -102,15 +122,23 @@ def read(token: str) -> Parsed:
     return parsed
 
 
-def find_principal_of(parsed: Parsed, *, with_names: bool = False) -> Work[Principal]:
-    """Return what ``find_principal`` returns, for a token that ``read`` returned.
+def find_principal(parsed: Parsed) -> Work[Principal]:
+    """Return the user and application of a token that ``read`` returned, in one query.
+
+    The order of checks: signing key, application, user, family or session, revoked id; then, for a
+    third-party application, audience and consent.
 
     Raises:
         InvalidBearer: a check failed.
 
     """
-    user = yield from _find_live_user(parsed, with_names=with_names)
-    return Principal(
+    user = yield from _find_live_user(parsed, for_context=False)
+    return _build(Principal, user, parsed)
+
+
+def _build(kind: type[P], user: Any, parsed: Parsed, **further: Any) -> P:
+    """Return a principal of this kind. ``further`` are the fields that ``Principal`` does not have."""
+    return kind(
         user,
         user.application_key,
         parsed.claims,
@@ -118,10 +146,7 @@ def find_principal_of(parsed: Parsed, *, with_names: bool = False) -> Work[Princ
         userinfo_alg=user.application_userinfo_alg,
         custom_claims=tuple(user.application_custom_claims),
         agreed_to_old_profile=user.application_is_third_party and user.agreed_to_old_profile,
-        application_name=user.application_name if with_names else "",
-        application_type=user.application_type if with_names else "",
-        is_strong=with_names and user.is_strong,
-        remembered_at=user.remembered_at if with_names else None,
+        **further,
     )
 
 
@@ -141,7 +166,7 @@ def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
         raise InvalidBearer("The access token has another issuer (iss).")
 
 
-def _find_live_user(parsed: Parsed, *, with_names: bool) -> Work[Any]:
+def _find_live_user(parsed: Parsed, *, for_context: bool) -> Work[Any]:
     """Return the user of a token with the annotations of ``bearer_queries``.
 
     Raises:
@@ -149,7 +174,7 @@ def _find_live_user(parsed: Parsed, *, with_names: bool) -> Work[Any]:
 
     """
     try:
-        user: Any = yield from bearer_queries.find_user(parsed, with_names=with_names)
+        user: Any = yield from bearer_queries.find_user(parsed, for_context=for_context)
     except bearer_queries.IncompleteToken as error:
         raise InvalidBearer(str(error)) from None
     claims = parsed.claims

@@ -36,23 +36,23 @@ class _UserQueries:
     by_session: Select[User]
 
 
-def find_user(parsed: Parsed, *, with_names: bool) -> Work[User | None]:
+def find_user(parsed: Parsed, *, for_context: bool) -> Work[User | None]:
     """Return the user of a token with the annotations of ``_annotate_users``, or None.
 
-    ``with_names`` adds those of ``_annotate_names``, and the row of the tenant.
+    ``for_context`` adds those of ``_annotate_for_context``, and the row of the tenant.
 
     Raises:
         IncompleteToken: the token names no user, or nothing that it depends on.
 
     """
     bind = _bind_once if parsed.is_cacheable else _bind
-    query, parameters = bind(parsed, with_names=with_names)
+    query, parameters = bind(parsed, for_context=for_context)
     return (yield from query.find_bound(parameters))
 
 
-def _bind(parsed: Parsed, *, with_names: bool) -> tuple[Select[User], Sequence[Any]]:
+def _bind(parsed: Parsed, *, for_context: bool) -> tuple[Select[User], Sequence[Any]]:
     """Return the query for a token and its parameters, which follow from the token and its tenant alone."""
-    claims, queries = parsed.claims, _WITH_NAMES if with_names else _WITHOUT_NAMES
+    claims, queries = parsed.claims, _FOR_CONTEXT if for_context else _FOR_USERINFO
     subject = ids.parse(claims["sub"])
     if subject is None:
         raise IncompleteToken("The access token has no subject.")
@@ -122,7 +122,8 @@ def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
     )
 
 
-def _annotate_names(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
+def _annotate_for_context(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
+    """Add what the session context shows, and the row of the tenant."""
     model = live_grants().model
     grant = model.objects.filter(pk=uuid("grant_id"))
     signed_in_at = SIGNED_IN_AT if model is Session else F("created_at")
@@ -143,11 +144,11 @@ def _application_column(column: str) -> Subquery:
     return Subquery(Application.objects.filter(client_id=text("client_id")).values(column)[:1])
 
 
-_WITHOUT_NAMES: Final = _UserQueries(
+_FOR_USERINFO: Final = _UserQueries(
     by_family=Select(lambda: _annotate_users(RefreshFamily.objects.live)[:1]),
     by_session=Select(lambda: _annotate_users(Session.objects.live)[:1]),
 )
-_WITH_NAMES: Final = _UserQueries(
-    by_family=Select(lambda: _annotate_names(RefreshFamily.objects.live)[:1]),
-    by_session=Select(lambda: _annotate_names(Session.objects.live)[:1]),
+_FOR_CONTEXT: Final = _UserQueries(
+    by_family=Select(lambda: _annotate_for_context(RefreshFamily.objects.live)[:1]),
+    by_session=Select(lambda: _annotate_for_context(Session.objects.live)[:1]),
 )

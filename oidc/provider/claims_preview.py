@@ -24,8 +24,6 @@ from oidc.provider.grant_context import GrantContext
 Explained = dict[str, dict[str, Any]]
 
 _NO_KEY: Final = UUID(int=0)  # nothing is signed
-# The claims that differ in each token.
-_OF_ONE_TOKEN: Final = ("iat", "exp", "jti")
 
 
 def build(
@@ -111,10 +109,8 @@ def _build_context(
 
 def _is_accepted(context: GrantContext) -> bool:
     """Return whether userinfo accepts the access token."""
-    audience = context.target.audience
-    return not context.application.is_third_party or tenancy.active().issuer in (
-        audience if isinstance(audience, list) else [audience]
-    )
+    audiences = tokens.get_audiences({"aud": context.target.audience})
+    return not context.application.is_third_party or tenancy.active().issuer in audiences
 
 
 def _explain_id_token(context: GrantContext) -> Explained:
@@ -141,8 +137,6 @@ def _explain_userinfo(context: GrantContext) -> Explained:
 
 
 def _explain_access_token(context: GrantContext) -> Explained:
-    values = tokens.build_access_claims(context)
-    lasting = {name: value for name, value in values.items() if name not in _OF_ONE_TOKEN}
     by_name = dict.fromkeys(context.target.claims, gettext("claims of the resource"))
     by_name |= {f"{name}_truncated": source for name, source in by_name.items()}
     sources = (
@@ -152,7 +146,7 @@ def _explain_access_token(context: GrantContext) -> Explained:
         )
         | by_name
     )
-    return _explain(lasting, (), sources)
+    return _explain(tokens.build_lasting_access_claims(context), (), sources)
 
 
 def _of_application() -> str:

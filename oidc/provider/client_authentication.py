@@ -85,13 +85,13 @@ def authenticate(authorization: str | None, parameters: Mapping[str, str]) -> Cl
 
 def is_authentic(client: Client, credentials: Credentials) -> bool:
     """Return whether the credentials are valid for the client. A public client needs no secret."""
-    if not is_proof_needed(client, credentials):
+    if not is_secret_checked(client, credentials):
         return True
     return applications.is_valid_secret(client.application, credentials.secret)
 
 
-def is_proof_needed(client: Client, credentials: Credentials) -> bool:
-    """Return whether the secret must be valid: the client is confidential, or a secret was sent."""
+def is_secret_checked(client: Client, credentials: Credentials) -> bool:
+    """Return whether ``is_authentic`` compares a secret: the client is confidential, or a secret was sent."""
     return client.application.must_present_secret or bool(credentials.secret)
 
 

@@ -53,7 +53,7 @@ def _build_for_id_token(context: GrantContext) -> Work[dict[str, Any]]:
     return (
         (yield from custom_claims.build(declared, ID_TOKEN, facts, scopes))
         | claims.get_values(context.user, names)
-        | (yield from organizations.get_claims(context.user.pk, requested))
+        | (yield from organizations.get_claims(facts, requested))
         | (yield from facts.get_role_claims(names))
     )
 
@@ -81,14 +81,10 @@ def get_for_userinfo(
     user = facts.user
     if user is None:
         raise ValueError("userinfo needs a user")
-    token_organization = str(facts.organization_id) if facts.organization_id else None
-    of_organizations = organizations.get_userinfo_claims(
-        user.pk, names, token_organization=token_organization
-    )
     return (
         (yield from custom_claims.build(custom, USERINFO, facts, consented_scopes))
         | {"sub": str(user.pk)}
         | claims.get_values(user, names)
-        | (yield from of_organizations)
+        | (yield from organizations.get_userinfo_claims(facts, names))
         | (yield from facts.get_role_claims(names))
     )

@@ -25,6 +25,7 @@ CONSENT: Final = "consent_id"
 EPOCH: Final = "epoch_hash"
 _PLAIN_EPOCH: Final = "user_epoch"
 _REQUESTED: Final = "userinfo_claims"
+_OF_ONE_TOKEN: Final = frozenset(("iat", "exp", "jti"))
 _LAST_SECOND: Final = 253_402_300_799  # the end of the year 9999, the last that datetime supports
 
 
@@ -67,6 +68,11 @@ def build_access_claims(context: GrantContext) -> dict[str, Any]:
         body[CONSENT] = str(context.target.consent_id)
         body[EPOCH] = _epoch_hash(context.token_id, context.user)
     return body
+
+
+def build_lasting_access_claims(context: GrantContext) -> dict[str, Any]:
+    """Return the claims of an access token that do not differ in each token."""
+    return {name: value for name, value in build_access_claims(context).items() if name not in _OF_ONE_TOKEN}
 
 
 def read_access_token(token: str) -> Parsed:

@@ -15,19 +15,11 @@ from identity.http.answers import Answer
 from oidc.keys.models import SigningKey
 from oidc.provider import bearer, tokens, userinfo
 from oidc.provider.errors import InsufficientScope
+from oidc.provider.surface_parts import JSON_HEADERS, UNUSUAL
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})
 REFUSAL: Final = "gatehouse.refusal"  # no header has this key
-# ``cross_origin`` adds the same ``Vary`` to the responses of the view.
-_JSON: Final = {
-    "Content-Type": "application/json",
-    "Cache-Control": "no-store",
-    "Pragma": "no-cache",
-    "Vary": "Origin",
-}
-_JWT: Final = _JSON | {"Content-Type": "application/jwt"}
-# Django must serve requests with these: it may replace a cookie, looks up an origin and reads the body.
-_UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")
+_JWT_HEADERS: Final = JSON_HEADERS | {"Content-Type": "application/jwt"}
 
 
 def serve(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:
@@ -66,15 +58,15 @@ def build_answer(token: str) -> Work[Answer]:
 
 def _build_answer(token: str) -> Work[Answer]:
     parsed = bearer.read(token)
-    principal = yield from bearer.find_principal_of(parsed)
+    principal = yield from bearer.find_principal(parsed)
     claims = yield from userinfo.build(principal)
     if not principal.userinfo_alg:
-        return Answer(orjson.dumps(claims), _JSON)
+        return Answer(orjson.dumps(claims), JSON_HEADERS)
     # The application has asked for a JWT (OpenID Connect Core 5.3.2).
     signed = yield from tokens.build_userinfo_token(
         claims, client_id=principal.claims["client_id"], algorithm=principal.userinfo_alg
     )
-    return Answer(signed.encode(), _JWT)
+    return Answer(signed.encode(), _JWT_HEADERS)
 
 
 def _get_usual_token(environ: dict[str, Any]) -> str:
@@ -83,7 +75,7 @@ def _get_usual_token(environ: dict[str, Any]) -> str:
         environ["REQUEST_METHOD"] not in METHODS
         or environ["QUERY_STRING"]
         or environ.get("CONTENT_LENGTH", "") not in {"", "0"}
-        or any(name in environ for name in _UNUSUAL)
+        or any(name in environ for name in UNUSUAL)
     ):
         return ""
     return get_header_token(environ.get("HTTP_AUTHORIZATION", ""))

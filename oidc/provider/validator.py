@@ -96,13 +96,13 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
     def validate_refresh_token(
         self, refresh_token_: str, client: Application, request: Request, *_: object, **__: object
     ) -> Literal[True]:
-        """Check that the token was issued to this client and that its family is live."""
-        refresh_token.find_live_token(request.stage)
+        """Check that the token was issued to this client and that its family can be refreshed."""
+        refresh_token.find_refreshable_token(request.stage)
         return True
 
     def get_original_scopes(self, refresh_token_: str, request: Request, *_: object, **__: object) -> str:
         """Return the scope that the family was granted."""
-        return refresh_token.find_live_token(request.stage).family.row.scope
+        return refresh_token.find_refreshable_token(request.stage).family.row.scope
 
     def is_within_original_scope(self, *_: object, **__: object) -> Literal[True]:
         """Accept every scope. ``refresh_token.handle`` drops those that the family does not have."""

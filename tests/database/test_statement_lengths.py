@@ -1,4 +1,4 @@
-"""psycopg caches how it reads a statement only if the statement has at most 4,096 characters."""
+"""psycopg's own cursor caches how it reads a statement only if it has at most 4,096 characters."""
 
 import sys
 

@@ -57,7 +57,7 @@ GROUPS: Final = {
         ),
     ),
     "sign-out": (
-        ("oidc/provider/sign_out.py", "oidc/provider/id_token_hint.py"),
+        ("oidc/provider/logout_request.py", "oidc/provider/id_token_hint.py"),
         ("tests/oidc/end_session", "tests/oidc/authorize/test_id_token_hint.py"),
     ),
     "permissions": (
@@ -86,7 +86,7 @@ GROUPS: Final = {
             "oidc/provider/token/plan_conditions.py",
             "oidc/provider/token/plan_store.py",
             "oidc/provider/token/plans.py",
-            "oidc/provider/token/repeated.py",
+            "oidc/provider/token/raw_request.py",
             "oidc/provider/token/user_plans.py",
         ),
         (

@@ -1,5 +1,8 @@
 """The scopes ``roles`` and ``groups``, and the claims that an API asks for (decision P13)."""
 
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -8,7 +11,8 @@ from database import together
 from identity.organizations.models import Membership, Organization
 from identity.resources.models import Resource
 from identity.roles.models import Role, UserRole
-from oidc.provider import affiliations
+from oidc.provider import affiliations, released_claims
+from oidc.provider.claim_facts import ClaimFacts
 from oidc.settings import services as settings
 from tests.support import third_parties
 from tests.support.independent import claims_of
@@ -216,3 +220,28 @@ def test_decision_P13_all_facts_are_read_in_one_statement(acme, ada, globex):
     assert len(queries) == 1
     assert sorted(found.system_roles) == ["Author", "Editor"]
     assert {each.name for each in found.organizations.values()} == {"Globex", "Initech"}
+    assert [each.is_admin for each in found.organizations.values()] == [False, False]
+
+
+@pytest.mark.parametrize("is_for_organization", [True, False])
+def test_roles_and_organizations_are_read_in_one_statement(acme, ada, globex, is_for_organization):
+    facts = ClaimFacts(ada, UUID(str(globex)) if is_for_organization else None)
+    names = {"roles", "groups", "organizations", "organization_roles"}
+    with acme.active(), CaptureQueriesContext(connection) as queries:
+        build = released_claims.get_for_userinfo(facts, names, custom=(), consented_scopes=None)
+        found = together.do(build)
+
+    assert len(queries) == 1
+    assert found["roles"] == (["Buyer", "Owner"] if is_for_organization else ["Author", "Editor"])
+    assert found["organizations"][1] == str(globex)
+    assert found["organization_roles"][1:] == [f"{globex}:Buyer", f"{globex}:Owner"]
+    assert found.get("organization_is_admin") == (False if is_for_organization else None)
+
+
+def test_organizations_are_in_the_order_in_which_the_user_joined(acme, ada, globex):
+    with acme.active():
+        older = datetime.now(UTC) - timedelta(days=1)
+        Membership.objects.filter(organization=globex).update(created_at=older)
+        found = together.do(affiliations.read(ada.pk, None))
+
+    assert [each.name for each in found.organizations.values()] == ["Globex", "Initech"]

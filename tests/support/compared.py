@@ -30,7 +30,7 @@ from oidc.grants.models import AuthorizationCode, RefreshFamily, RevokedToken
 from oidc.keys import usage
 from oidc.provider.token import plan_store
 from oidc.provider.token.plan_store import Plan
-from oidc.provider.token.repeated import SentRequest
+from oidc.provider.token.raw_request import RawTokenRequest
 from tests.support.comparison import FILE
 
 _MOST_BYTES: Final = 100_000
@@ -213,20 +213,20 @@ def _is_undone() -> bool:
     return getattr(_local, "is_undone", False)
 
 
-def _find_or_take(sent: SentRequest) -> Plan | None:
+def _find_or_take(sent: RawTokenRequest) -> Plan | None:
     found = _find(sent)
     made: Plan | None = _local.made if _is_undone() and found is None else None
     return made if made and made.form == sent.form else found
 
 
-def _store_unless_undone(plan: Plan, sent: SentRequest) -> None:
+def _store_unless_undone(plan: Plan, sent: RawTokenRequest) -> None:
     if _is_undone():
         _local.made = plan
     else:
         _store(plan, sent)
 
 
-def _delete_unless_undone(plan: Plan, sent: SentRequest) -> None:
+def _delete_unless_undone(plan: Plan, sent: RawTokenRequest) -> None:
     if not _is_undone():
         _delete(plan, sent)
 

@@ -12,7 +12,7 @@ from identity.sessions.models import Session
 from interaction.journeys.pending import Expired
 from interaction.journeys.social import provider
 from interaction.journeys.social.errors import SignInAgain
-from interaction.journeys.social.provider import Answer
+from interaction.journeys.social.provider import AuthorizationResponse
 from interaction.social import offers
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt
@@ -42,7 +42,9 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
     return provider.request_authorization(offer, browser=browser, session=session)
 
 
-def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session | None) -> str:
+def link(
+    attempt: SocialAttempt, *, state: str, answer: AuthorizationResponse, current: Session | None
+) -> str:
     """Link the account at the provider to the signed-in user; return the URL of the next page.
 
     Raises:

@@ -40,7 +40,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AuthorizationResponse:
     """The authorization response of a provider (RFC 6749 section 4.1.2, RFC 9207)."""
 
     code: str
@@ -145,7 +145,11 @@ def read_name(connector: Connector, user: str) -> str:
 
 
 def fetch_profile(
-    offer: Offer, attempt: SocialAttempt, state: str, answer: Answer, max_age: int | None = None
+    offer: Offer,
+    attempt: SocialAttempt,
+    state: str,
+    answer: AuthorizationResponse,
+    max_age: int | None = None,
 ) -> tuple[Profile, datetime]:
     """Return who signed in at the provider, and when: ``UNKNOWN_AUTH_TIME`` if it does not say.
 
@@ -175,7 +179,9 @@ def fetch_profile(
         return profile, auth_time or UNKNOWN_AUTH_TIME
 
 
-def redeem(offer: Offer, endpoints: Endpoints, answer: Answer, secrets: Secrets) -> TokenResponse:
+def redeem(
+    offer: Offer, endpoints: Endpoints, answer: AuthorizationResponse, secrets: Secrets
+) -> TokenResponse:
     """Check an authorization response, and exchange its code for tokens.
 
     Raises:

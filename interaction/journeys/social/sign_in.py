@@ -24,7 +24,7 @@ from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import start_session_or_store
 from interaction.journeys.social import matching, provider
 from interaction.journeys.social.errors import AccountExists, NoAccount, ProviderFailed
-from interaction.journeys.social.provider import Answer
+from interaction.journeys.social.provider import AuthorizationResponse
 from interaction.social import agreements, attempts, offers
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
@@ -90,7 +90,7 @@ class _AgreementRequired(Exception):
 
 
 def sign_in(
-    attempt: SocialAttempt, *, state: str, answer: Answer, visit: Visit
+    attempt: SocialAttempt, *, state: str, answer: AuthorizationResponse, visit: Visit
 ) -> Outcome | AwaitedAgreement:
     """Sign a browser in as the user of the account at the provider.
 

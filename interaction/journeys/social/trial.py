@@ -25,7 +25,7 @@ from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.connectors.relying_party import Secrets
 from interaction.journeys.social import provider, trial_report
-from interaction.journeys.social.provider import Answer
+from interaction.journeys.social.provider import AuthorizationResponse
 from interaction.journeys.social.trial_report import Received
 from interaction.social import attempts, offers
 from interaction.social.offers import NotOffered, Offer
@@ -112,7 +112,7 @@ def finish(  # noqa: PLR0913 - what an answer has
     viewer: Viewer,
     *,
     state: str,
-    answer: Answer,
+    answer: AuthorizationResponse,
     is_shared: bool,
     sealed_name: str = "",
 ) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _take(connector: Connector, viewer: Viewer, state: str) -> Secrets | None:
     return Secrets(state, content[1], content[2])
 
 
-def _exchange(offer: Offer, answer: Answer, stored: Secrets, received: Received) -> None:
+def _exchange(offer: Offer, answer: AuthorizationResponse, stored: Secrets, received: Received) -> None:
     """Exchange the code as in a user's sign-in, and store in ``received`` all that the provider returns."""
     if offer.provider is None:
         raise NotOffered

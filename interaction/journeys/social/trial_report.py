@@ -19,7 +19,7 @@ from interaction.connectors.providers.base import Endpoints, Profile, TokenRespo
 from interaction.experience import services as experience
 from interaction.journeys import provider_accounts
 from interaction.journeys.social import matching
-from interaction.journeys.social.provider import Answer
+from interaction.journeys.social.provider import AuthorizationResponse
 from interaction.social import services as identities
 
 _LONGEST: Final = 8_000  # characters of claims
@@ -91,7 +91,9 @@ def fetch_userinfo(endpoints: Endpoints, tokens: TokenResponse) -> Mapping[str, 
     return response.json() if response.ok else {}
 
 
-def build_failure(name: str, error: ServiceError, answer: Answer, received: Received) -> dict[str, Any]:
+def build_failure(
+    name: str, error: ServiceError, answer: AuthorizationResponse, received: Received
+) -> dict[str, Any]:
     """Return the report of a sign-in that failed."""
     problem = translate(error.message)
     advice = str(ADVICE.get(error.audit_facts.get("reason", error.reason), ""))

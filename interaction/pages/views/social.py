@@ -19,7 +19,12 @@ from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import visits
 from interaction.journeys.social import linking, trial
 from interaction.journeys.social import sign_in as signing_in
-from interaction.journeys.social.provider import LONGEST_PARAMETER, Answer, receive_form, redeem_attempt
+from interaction.journeys.social.provider import (
+    LONGEST_PARAMETER,
+    AuthorizationResponse,
+    receive_form,
+    redeem_attempt,
+)
 from interaction.pages import connector_trials
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.views import agreement, shared, social_errors
@@ -99,11 +104,15 @@ def _receive(request: HttpRequest, pk: UUID | None) -> HttpResponse:
             pending = pending_requests.find(request, attempt.interaction)
     except pending_requests.Expired:
         return expired_sign_in(request)
-    return _finish(request, attempt, state, Answer(**parameters), pending)
+    return _finish(request, attempt, state, AuthorizationResponse(**parameters), pending)
 
 
 def _finish(
-    request: HttpRequest, attempt: SocialAttempt, state: str, answer: Answer, pending: Pending | None
+    request: HttpRequest,
+    attempt: SocialAttempt,
+    state: str,
+    answer: AuthorizationResponse,
+    pending: Pending | None,
 ) -> HttpResponse:
     visit = visits.of(request, pending)
     try:

@@ -128,7 +128,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
     context, family, entry = together.do(_decide(request, code))
     if not redemption.redeem(code, IssuedTokens(context.token_id, context.expires_at, family), entry):
         raise _revoke_for_reuse(code)
-    if family is not None and found.has_most:
+    if family is not None and found.is_user_at_limit:
         revocations.end_excess(user_id=code.user_id, application_id=code.application_id)
     # A native application has another port in each redirect URI, so no later request has the same bytes.
     is_repeatable = code.redirect_uri in request.application.redirect_uris
@@ -151,7 +151,7 @@ def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
     check_redirect_uri(request, request.parsed["redirect_uri"])
     if not _is_verifier_valid(request, code):
         raise WrongVerifier
-    if code.consumed_at is not None or found.has_most:
+    if code.consumed_at is not None or found.is_user_at_limit:
         return None
     context, family, entry = yield from _decide(request, code)
     if context.facts.omitted:

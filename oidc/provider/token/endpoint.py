@@ -22,13 +22,14 @@ from identity.http.answers import Answer
 from oidc.grants import families
 from oidc.provider import client_authentication, custom_claims, errors, parameters, tokens
 from oidc.provider.error_responses import oauth_json
+from oidc.provider.surface_parts import JSON_HEADERS
 from oidc.provider.token import (
     authorization_code,
     client_credentials,
     plan_store,
     plans,
+    raw_request,
     refresh_token,
-    repeated,
     user_plans,
 )
 from oidc.provider.token.request import AuthenticatedRequest, Grant, Granted, TokenRequest
@@ -38,12 +39,6 @@ GRANTS: Final[Mapping[str, Grant]] = {
     "refresh_token": refresh_token,
     "client_credentials": client_credentials,
 }
-_HEADERS: Final = {
-    "Content-Type": "application/json",
-    "Cache-Control": "no-store",
-    "Pragma": "no-cache",
-    "Vary": "Origin",
-}  # of an answer to a request without an Origin
 _UNSUPPORTED: Final = f"grant_type must be one of {', '.join(GRANTS)}."
 
 
@@ -93,7 +88,7 @@ def authenticate_client(request: TokenRequest) -> AuthenticatedRequest:
         request,
         found.client,
         found.presented,
-        is_proven=client_authentication.is_proof_needed(found.client, credentials),
+        is_secret_checked=client_authentication.is_secret_checked(found.client, credentials),
     )
 
 
@@ -148,7 +143,7 @@ STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_gra
 
 def keep_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None:
     """Keep what was decided about a request that has passed all steps, if ``answer_by_plan`` may use it."""
-    if granted.repeatable and (sent := repeated.parse(http.META, http.body)):
+    if granted.repeatable and (sent := raw_request.parse(http.META, http.body)):
         if granted.context.user is None:
             plans.add(sent, granted, answer.content)
         else:
@@ -160,7 +155,7 @@ def answer_by_plan(environ: dict[str, Any], request_id: str) -> Work[Answer | No
 
     ``environ`` is that of WSGI. The body can be read again.
     """
-    sent = repeated.read(environ)
+    sent = raw_request.read(environ)
     plan = plan_store.find(sent) if sent else None
     if sent is None or plan is None:
         return None
@@ -172,4 +167,4 @@ def answer_by_plan(environ: dict[str, Any], request_id: str) -> Work[Answer | No
         with context.using_client(ip=ip, user_agent=user_agent, request_id=request_id):
             granted = yield from user_plans.grant(plan, sent)
             body = orjson.dumps(_build_body(granted)) if granted else None
-    return Answer(body, _HEADERS) if body else None
+    return Answer(body, JSON_HEADERS) if body else None

@@ -87,7 +87,7 @@ def _record(error: OAuthError, request: TokenRequest, stage: Stage) -> None:
     client_failures.record(
         request.grant.EVENT,
         error.code,
-        is_client_proven=authenticated is not None and authenticated.is_proven,
+        is_client_proven=authenticated is not None and authenticated.is_secret_checked,
         client_id=_get_client_id(error, request, application),
         application_id=application.pk if application else None,
         grant_type=request.grant_type,

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from identity.core import memory, tenancy
 from identity.core.tenancy import ActiveTenant
 from oidc.applications import client_secrets
-from oidc.provider.token.repeated import SentRequest
+from oidc.provider.token.raw_request import RawTokenRequest
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
 _MOST_BYTES_OF_PLAN: Final = 16 * 1024
@@ -24,7 +24,7 @@ class Plan(Protocol):
 
     @property
     def form(self) -> bytes:
-        """That of ``SentRequest``."""
+        """That of ``RawTokenRequest``."""
 
     @property
     def secret_digest(self) -> str:
@@ -81,7 +81,7 @@ def measure(*values: Any) -> int:
     return memory.get_size(*values, limit=_MOST_BYTES_OF_PLAN)
 
 
-def find(sent: SentRequest) -> Plan | None:
+def find(sent: RawTokenRequest) -> Plan | None:
     """Return the active tenant's plan for a request with a valid secret, or None."""
     plans = _plans.get(tenancy.active(), sent.client_id)
     if not plans:
@@ -95,7 +95,7 @@ def find(sent: SentRequest) -> Plan | None:
     return found
 
 
-def store(plan: Plan, sent: SentRequest) -> None:
+def store(plan: Plan, sent: RawTokenRequest) -> None:
     """Store the active tenant's plan for requests like this one, in the place of an earlier one.
 
     A plan of more than 16 KiB is not stored, and the earlier one is deleted.
@@ -110,7 +110,7 @@ def store(plan: Plan, sent: SentRequest) -> None:
         _plans.make_room()
 
 
-def delete(plan: Plan, sent: SentRequest) -> None:
+def delete(plan: Plan, sent: RawTokenRequest) -> None:
     """Delete the active tenant's plan for a request."""
     tenant = tenancy.active()
     with _lock:

@@ -27,23 +27,21 @@ from oidc.applications import client_secrets
 from oidc.keys import signing, usage
 from oidc.keys.models import SigningKey
 from oidc.provider import tokens
-from oidc.provider.grant_context import GrantContext
 from oidc.provider.token import plan_conditions, plan_store
-from oidc.provider.token.repeated import SentRequest
+from oidc.provider.token.raw_request import RawTokenRequest
 from oidc.provider.token.request import Granted
 
 _ANSWER_START: Final = b'{"access_token":"'
-_OF_ONE_TOKEN: Final = frozenset(("iat", "exp", "jti"))
 
 
 @dataclass(frozen=True, slots=True)
 class IssuingPlan:
     """What is the same in each answer to a request, and the condition under which it is issued again.
 
-    ``form`` is that of the request (see ``SentRequest``). ``insert`` writes the entry if its condition holds.
-    ``claims_start`` is the JSON of the claims that each token has, without the closing brace: bytes take less
-    memory than objects. ``entry`` is that of the first token, and ``parameters`` those of its ``insert``.
-    ``answer_end`` follows the token in the body.
+    ``form`` is that of the request (see ``RawTokenRequest``). ``insert`` writes the entry if its condition
+    holds. ``claims_start`` is the JSON of the claims that each token has, without the closing brace: bytes
+    take less memory than objects. ``entry`` is that of the first token, and ``parameters`` those of its
+    ``insert``. ``answer_end`` follows the token in the body.
     """
 
     form: bytes
@@ -60,7 +58,7 @@ class IssuingPlan:
 
 
 def issue(
-    plan: IssuingPlan, sent: SentRequest, *, ip: str, user_agent: str, request_id: str
+    plan: IssuingPlan, sent: RawTokenRequest, *, ip: str, user_agent: str, request_id: str
 ) -> Work[bytes | None]:
     """Write the audit entry and return the body of the answer, or None if the plan is outdated."""
     issued_at = int(time.time())
@@ -88,7 +86,7 @@ def _reserve_key(plan: IssuingPlan, exp: int) -> bool:
     return active == plan.key_id
 
 
-def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
+def add(sent: RawTokenRequest, granted: Granted, answer: bytes) -> None:
     """Make a plan of a request that passed all steps, if a condition proves it. ``answer`` is the body."""
     context, repeatable = granted.context, granted.repeatable
     if repeatable is None or context.facts.omitted or sent.client_id != context.application.client_id:
@@ -102,7 +100,7 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         return
     entry = log.get_columns(repeatable.entry)
     parameters = condition.insert.prepared().bind(entry | condition.values)
-    claims_start = _build_claims_start(context)
+    claims_start = orjson.dumps(tokens.build_lasting_access_claims(context)).removesuffix(b"}")
     answer_end = answer.removeprefix(_ANSWER_START).partition(b'"')[2]
     plan = IssuingPlan(
         form=sent.form,
@@ -118,9 +116,3 @@ def add(sent: SentRequest, granted: Granted, answer: bytes) -> None:
         size=plan_store.measure(sent.form, secret.digest, parameters, claims_start, entry, answer_end),
     )
     plan_store.store(plan, sent)
-
-
-def _build_claims_start(context: GrantContext) -> bytes:
-    claims = tokens.build_access_claims(context)
-    lasting = {name: value for name, value in claims.items() if name not in _OF_ONE_TOKEN}
-    return orjson.dumps(lasting).removesuffix(b"}")

@@ -74,7 +74,7 @@ def find_known(request: TokenRequest, known: KnownApplication) -> Work[FoundClie
     return FoundClient(client, FoundToken(family, token.generation))
 
 
-def find_live_token(request: AuthenticatedRequest) -> FoundToken:
+def find_refreshable_token(request: AuthenticatedRequest) -> FoundToken:
     """Return the presented refresh token.
 
     Raises:
@@ -82,7 +82,7 @@ def find_live_token(request: AuthenticatedRequest) -> FoundToken:
 
     """
     token = request.presented
-    if not isinstance(token, FoundToken) or not token.family.is_live:
+    if not isinstance(token, FoundToken) or not token.family.is_refreshable:
         raise InvalidGrant
     return token
 
@@ -99,7 +99,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
         SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
-    token = find_live_token(request)
+    token = find_refreshable_token(request)
     # First of all: a replay ends the family even if the request is refused for another reason.
     if families.end_if_misused(token.family, token.generation):
         raise InvalidGrant(_NOT_ACCEPTED)
@@ -122,7 +122,7 @@ def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
         SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
-    token = find_live_token(request)
+    token = find_refreshable_token(request)
     family = token.family.row
     if token.generation != family.generation:
         return None
@@ -133,7 +133,7 @@ def grant_if_free(request: AuthenticatedRequest) -> Work[Granted | None]:
 
 
 def _decide(request: AuthenticatedRequest, family: RefreshFamily) -> Work[tuple[GrantContext, Entry]]:
-    """Return what a live family grants, and the audit entry, unsaved."""
+    """Return what a refreshable family grants, and the audit entry, unsaved."""
     yield from grant_access.check(family.user, family.application)
     target_demands.check_application(target_demands.get_strength(family), family.application)
     context = yield from signing_key.reserve((yield from _new_context(request, family)))

@@ -47,14 +47,14 @@ class FoundClient:
 class AuthenticatedRequest:
     """A token request that has passed client authentication.
 
-    ``is_proven`` is true if the client sent a valid secret; a public client may send only its id.
+    ``is_secret_checked``: the client sent a secret, which is valid; a public client may send only its id.
     ``presented`` is the code or refresh token, which only the module of the grant reads.
     """
 
     parsed: TokenRequest
     client: Client
     presented: object
-    is_proven: bool
+    is_secret_checked: bool
 
     @property
     def application(self) -> Application:

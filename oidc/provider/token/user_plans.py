@@ -6,9 +6,9 @@ refresh token, or the code and its verifier. The statement that reads the code o
 it finds it only if the application and its secret are as they were. What is granted now is decided by the
 functions of the last step, as without a plan.
 
-A plan issues tokens only for an unused code or the newest refresh token of a live family, and only if nothing
-is refused. Otherwise nothing is written, and the request passes all steps: a replay, a retry, a lost race, a
-refusal.
+A plan issues tokens only for an unused code or the newest refresh token of a refreshable family, and only if
+nothing is refused. Otherwise nothing is written, and the request passes all steps: a replay, a retry, a lost
+race, a refusal.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from oidc.grants.known_applications import KnownApplication
 from oidc.keys.models import SigningKey
 from oidc.provider.errors import OAuthError
 from oidc.provider.token import authorization_code, plan_store, refresh_token
-from oidc.provider.token.repeated import PRESENTED, SentRequest
+from oidc.provider.token.raw_request import PRESENTED, RawTokenRequest
 from oidc.provider.token.request import AuthenticatedRequest, Granted, TokenRequest, UserGrant
 
 _GRANTS: Final[Mapping[str, UserGrant]] = {
@@ -47,7 +47,7 @@ class UserPlan:
     size: int
 
 
-def grant(plan: UserPlan, sent: SentRequest) -> Work[Granted | None]:
+def grant(plan: UserPlan, sent: RawTokenRequest) -> Work[Granted | None]:
     """Redeem the code or rotate the family, or return None if the request must pass all steps."""
     if sent.presented.keys() != plan.presented:
         return None
@@ -56,14 +56,16 @@ def grant(plan: UserPlan, sent: SentRequest) -> Work[Granted | None]:
     found = yield from grant.find_known(parsed, known)
     if found is None:  # it is unknown, or the plan outdated: the next request that succeeds replaces the plan
         return None
-    request = AuthenticatedRequest(parsed, found.client, found.presented, is_proven=known.secret is not None)
+    request = AuthenticatedRequest(
+        parsed, found.client, found.presented, is_secret_checked=known.secret is not None
+    )
     try:
         return (yield from grant.grant_if_free(request))
     except (OAuthError, IntegrityError, SigningKey.DoesNotExist):
         return None
 
 
-def add(sent: SentRequest, granted: Granted) -> None:
+def add(sent: RawTokenRequest, granted: Granted) -> None:
     """Make a plan of a request that passed all steps, if a later request can be compared with it."""
     if granted.repeatable is None:
         return
@@ -71,7 +73,7 @@ def add(sent: SentRequest, granted: Granted) -> None:
     parsed, application = request.parsed, request.application
     presented = {name: value for name, value in parsed.parameters.items() if name in PRESENTED}
     is_same = sent.presented == presented and sent.client_id == application.client_id
-    if not is_same or request.is_proven != bool(sent.secret):
+    if not is_same or request.is_secret_checked != bool(sent.secret):
         return
     secret = client_secrets.find(application, sent.secret) if sent.secret else None
     digest = client_secrets.digest(sent.secret) if sent.secret else plan_store.NO_SECRET

@@ -101,7 +101,7 @@ def _find(
     )
     if not is_of_trial:
         raise InvalidGrant(gettext_noop("The code belongs to another request."))
-    return AuthenticatedRequest(parsed, found.client, found.presented, is_proven=False), row
+    return AuthenticatedRequest(parsed, found.client, found.presented, is_secret_checked=False), row
 
 
 def _handle(request: AuthenticatedRequest) -> Granted:

@@ -60,7 +60,7 @@ class TrialFailed(ServiceError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AuthorizationResponse:
     """The parameters of the authorization response."""
 
     code: str = ""
@@ -131,7 +131,12 @@ def _explain(error: Refused | Unanswerable) -> TrialFailed:
 
 
 def finish(
-    application: Application, viewer: Viewer, *, state: str, answer: Answer, session: Session | None
+    application: Application,
+    viewer: Viewer,
+    *,
+    state: str,
+    answer: AuthorizationResponse,
+    session: Session | None,
 ) -> dict[str, Any]:
     """End a trial, and return a report of what the application would get, or why it would get nothing.
 
@@ -157,7 +162,9 @@ def finish(
     return report.build(application, received, failure, session, is_session_ended=is_ended)
 
 
-def _redeem(application: Application, answer: Answer, known: TrialSecrets, received: Received) -> None:
+def _redeem(
+    application: Application, answer: AuthorizationResponse, known: TrialSecrets, received: Received
+) -> None:
     """Redeem the code of an answer.
 
     Raises:

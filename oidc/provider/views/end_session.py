@@ -18,10 +18,10 @@ from identity.http.responses import LONGEST_URL, allow_form_targets, redirect
 from identity.sessions import cookies
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
-from oidc.provider import parameters, sign_out
+from oidc.provider import logout_request, parameters
 from oidc.provider.error_responses import page_errors
+from oidc.provider.logout_request import PARAMETERS, LogoutRequest
 from oidc.provider.parameters import Parameters
-from oidc.provider.sign_out import PARAMETERS, SignOut
 
 
 def _get_link() -> Link:
@@ -49,7 +49,7 @@ def end_session(request: HttpRequest) -> HttpResponse:
     may_hide_session = same_origin.may_hide_cookies(request) and not cookies.has_session(request)
     if may_hide_session and not _is_confirmed(request, form):
         return _redirect_to_get(form)
-    return _end_session(request, sign_out.validate(form))
+    return _end_session(request, logout_request.validate(form))
 
 
 def _redirect_to_get(form: Parameters) -> HttpResponse:
@@ -58,7 +58,7 @@ def _redirect_to_get(form: Parameters) -> HttpResponse:
     If that is too long, the hint is replaced by the client that it names. Then the user is asked.
     """
     sent = dict(form.select(frozenset(PARAMETERS)))
-    if len(_build_url(sent)) >= LONGEST_URL and (hint := sign_out.validate(form).hint):
+    if len(_build_url(sent)) >= LONGEST_URL and (hint := logout_request.validate(form).hint):
         del sent["id_token_hint"]
         sent["client_id"] = hint.client_id
     url = _build_url(sent)
@@ -71,11 +71,11 @@ def _build_url(sent: dict[str, str]) -> str:
     return f"{reverse('oidc:end-session')}?{urlencode(sent)}"
 
 
-def _end_session(request: HttpRequest, valid: SignOut) -> HttpResponse:
+def _end_session(request: HttpRequest, valid: LogoutRequest) -> HttpResponse:
     session = cookies.current_session(request)
     if session is None:
         if not valid.parameters["confirm"]:  # the button ends the session of its own browser only
-            sign_out.end_named_session(valid)
+            logout_request.end_session_of_hint(valid)
         return _signed_out(request, valid, valid.redirect_url)
     if not valid.is_silent(session) and not _is_confirmed(request, valid.parameters):
         return _confirmation_page(request, valid, session)
@@ -83,7 +83,7 @@ def _end_session(request: HttpRequest, valid: SignOut) -> HttpResponse:
     return _signed_out(request, valid, valid.redirect_url if valid.may_redirect_after(session) else "")
 
 
-def _signed_out(request: HttpRequest, valid: SignOut, redirect_url: str) -> HttpResponse:
+def _signed_out(request: HttpRequest, valid: LogoutRequest, redirect_url: str) -> HttpResponse:
     if redirect_url:
         response = redirect(redirect_url)
     else:
@@ -96,7 +96,7 @@ def _signed_out(request: HttpRequest, valid: SignOut, redirect_url: str) -> Http
     return response
 
 
-def _confirmation_page(request: HttpRequest, valid: SignOut, session: Session) -> HttpResponse:
+def _confirmation_page(request: HttpRequest, valid: LogoutRequest, session: Session) -> HttpResponse:
     """Ask before signing out, because a link on any page can lead here."""
     sent = valid.parameters
     response = render(

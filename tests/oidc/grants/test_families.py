@@ -1,4 +1,4 @@
-"""Refresh families: which are live, what rotates them, and what ends them."""
+"""Refresh families: which can be refreshed, what rotates them, and what ends them."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -10,6 +10,7 @@ from audit import log
 from audit.events import Event
 from audit.metrics import ENTRIES
 from identity.users.models import User
+from oidc.applications.models import Application
 from oidc.grants import families
 from oidc.grants.families import ParsedToken
 from oidc.grants.models import RefreshFamily
@@ -54,11 +55,11 @@ def counted(event):
 
 
 class TestFind:
-    def test_a_family_of_the_application_is_live(self, find, family):
+    def test_a_family_of_the_application_is_refreshable(self, find, family):
         found = find()
 
         assert found.row == family
-        assert (found.is_live, found.in_grace) == (True, True)
+        assert (found.is_refreshable, found.in_grace) == (True, True)
 
     def test_a_family_of_another_application_is_not_found(self, acme, find):
         assert find(client_id=acme.application().application.client_id) is None
@@ -68,24 +69,35 @@ class TestFind:
             assert families.find(family.pk, client_id=application.client_id) is None
 
     @pytest.mark.parametrize("column", ["ended_at", "idle_expires_at", "expires_at"])
-    def test_a_family_that_ended_or_expired_is_not_live(self, acme, find, column):
+    def test_a_family_that_ended_or_expired_is_not_refreshable(self, acme, find, column):
         with acme.active():
             RefreshFamily.objects.update(**{column: PAST})
 
-        assert not find().is_live
+        assert not find().is_refreshable
 
     @pytest.mark.parametrize("change", [{"is_suspended": True}, {"epoch": F("epoch") + 1}])
-    def test_case_D10_a_family_of_a_user_who_may_not_sign_in_is_not_live(self, acme, find, user, change):
+    def test_case_D10_a_family_of_a_user_who_may_not_sign_in_is_not_refreshable(
+        self, acme, find, user, change
+    ):
         with acme.active():
             User.objects.filter(pk=user.pk).update(**change)
 
-        assert not find().is_live
+        assert not find().is_refreshable
+
+    def test_a_live_family_beyond_a_lowered_lifetime_is_not_refreshable(self, acme, find, application):
+        with acme.active():
+            RefreshFamily.objects.update(rotated_at=PAST)
+            Application.objects.filter(pk=application.pk).update(effective_refresh_idle_seconds=30)
+
+            assert RefreshFamily.objects.live().exists()
+            assert not RefreshFamily.objects.refreshable().exists()
+        assert not find().is_refreshable
 
     def test_the_grace_ends(self, acme, find):
         with acme.active():
             RefreshFamily.objects.update(rotated_at=PAST)
 
-        assert (find().is_live, find().in_grace) == (True, False)
+        assert (find().is_refreshable, find().in_grace) == (True, False)
 
 
 class TestRotate:
@@ -136,7 +148,7 @@ class TestRotate:
 
         assert rotate(0) is None
 
-        assert (find().is_live, find().row.end_reason) == (False, "replayed")
+        assert (find().is_refreshable, find().row.end_reason) == (False, "replayed")
         assert [entry.payload["reason"] for entry in entries(acme, Event.TOKEN_REVOKE)] == ["replayed"]
         assert len(entries(acme, Event.TOKEN_REFRESH)) == 2
 
@@ -175,7 +187,7 @@ class TestEnd:
             for reason in ("revoked", "replayed"):
                 families.end(family.pk, reason=reason, user_id=user.pk, application_id=application.pk)
 
-        assert (find().is_live, find().row.end_reason) == (False, "revoked")
+        assert (find().is_refreshable, find().row.end_reason) == (False, "revoked")
         (entry,) = entries(acme, Event.TOKEN_REVOKE)
         assert (entry.user_id, entry.application_id) == (str(user.pk), str(application.pk))
         assert entry.payload["family_id"] == str(family.pk)

@@ -65,9 +65,13 @@ class Token:
             return self.acme.user(), self.application
         return self.user, self.acme.application(is_third_party=True).application
 
-    def authenticate(self, text="token", world=None, **options):
+    def authenticate(self, text="token", world=None):
         with (world or self.acme).active():
-            return bearer.authenticate(text, **options)
+            return bearer.authenticate(text)
+
+    def authenticate_for_context(self):
+        with self.acme.active():
+            return bearer.authenticate_for_context("token")
 
     def is_refused(self, reason):
         with pytest.raises(InvalidBearer, match=reason):
@@ -86,17 +90,20 @@ def third_party(acme, monkeypatch):
 
 
 @pytest.mark.parametrize("family", [True, False])
-@pytest.mark.parametrize("with_names", [True, False])
-def test_a_good_token_is_of_its_user_and_application(acme, monkeypatch, family, with_names):
+def test_a_good_token_is_of_its_user_and_application(acme, monkeypatch, family):
     token = Token(acme, monkeypatch, family=family)
 
-    found = token.authenticate(with_names=with_names)
+    for found in (token.authenticate(), token.authenticate_for_context()):
+        assert (found.user, found.application_id) == (token.user, token.application.pk)
+        assert found.scopes == ("openid", "email")
+        assert (found.is_third_party, found.agreed_to_old_profile, found.userinfo_alg) == (False, False, "")
 
-    assert (found.user, found.application_id) == (token.user, token.application.pk)
-    assert found.scopes == ("openid", "email")
-    assert (found.is_third_party, found.agreed_to_old_profile, found.userinfo_alg) == (False, False, "")
-    names = ("Test application", "Traditional") if with_names else ("", "")
-    assert (found.application_name, found.application_type) == names
+
+@pytest.mark.parametrize("family", [True, False])
+def test_the_session_context_gets_the_application_and_the_sign_in(acme, monkeypatch, family):
+    found = Token(acme, monkeypatch, family=family).authenticate_for_context()
+
+    assert (found.application_name, found.application_type) == ("Test application", "Traditional")
     assert found.satisfies_organizations() is False
 
 
@@ -112,10 +119,9 @@ def test_a_strong_sign_in_satisfies_organizations(acme, monkeypatch, family, fie
         grant = token.family or token.session
         type(grant).objects.filter(pk=grant.pk).update(**fields)
 
-    found = token.authenticate(with_names=True)
+    found = token.authenticate_for_context()
     with acme.active():
         assert found.satisfies_organizations() is is_strong
-    assert token.authenticate().satisfies_organizations() is False
 
 
 def test_a_text_that_no_key_signed_is_refused(token):

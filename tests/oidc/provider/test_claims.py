@@ -7,9 +7,10 @@ import pytest
 
 from database.together import do
 from identity.core.tenancy import DEFAULT_ID
-from identity.organizations.memberships import UserOrganization
 from identity.users.models import User
 from oidc.provider import claims, organizations
+from oidc.provider.affiliations import Affiliations, MemberOrganization
+from oidc.provider.claim_facts import ClaimFacts
 
 SOMEBODY = uuid4()
 NEW = {"given_name", "family_name", "birthdate", "website", "zoneinfo"}
@@ -100,54 +101,64 @@ class TestValues:
 
 
 class TestOrganizations:
-    HOSPITAL, SCHOOL = "0197b0a0-0000-7000-8000-000000000001", "0197b0a0-0000-7000-8000-000000000002"
+    HOSPITAL, SCHOOL = (
+        UUID("0197b0a0-0000-7000-8000-000000000001"),
+        UUID("0197b0a0-0000-7000-8000-000000000002"),
+    )
     BOTH = ("organizations", "organization_roles")
 
     @pytest.fixture
+    def facts(self, reads):
+        """Build the facts of a token, for an organization if one is named."""
+        user = User(pk=SOMEBODY, tenant_id=DEFAULT_ID)
+        return lambda organization_id=None: ClaimFacts(user, organization_id)
+
+    @pytest.fixture
     def reads(self, monkeypatch):
-        """How often the memberships were read."""
+        """How often the affiliations were read."""
+        now = datetime.now(UTC)
         joined = [
-            UserOrganization(self.HOSPITAL, True, ["nurse", "owner"]),  # type: ignore[arg-type]
-            UserOrganization(self.SCHOOL, False, []),  # type: ignore[arg-type]
+            MemberOrganization(self.HOSPITAL, "Hospital", True, now, ["owner", "nurse"]),
+            MemberOrganization(self.SCHOOL, "School", False, now),
         ]
         read: list[UUID] = []
 
-        def get_organizations(user_id):
+        def read_all(user_id, organization_id):
             yield from ()
             read.append(user_id)
-            return joined
+            found = {each.id: each for each in joined}
+            return Affiliations(
+                organization_id is not None, organizations=found, current=found.get(organization_id)
+            )
 
-        monkeypatch.setattr("identity.organizations.memberships.get_organizations", get_organizations)
+        monkeypatch.setattr("oidc.provider.affiliations.read", read_all)
         return read
 
-    def test_are_those_that_are_named(self, reads):
-        assert do(organizations.get_claims(SOMEBODY, self.BOTH)) == {
-            "organizations": [self.HOSPITAL, self.SCHOOL],
+    def test_are_those_that_are_named(self, facts, reads):
+        assert do(organizations.get_claims(facts(), self.BOTH)) == {
+            "organizations": [str(self.HOSPITAL), str(self.SCHOOL)],
             "organization_roles": [f"{self.HOSPITAL}:nurse", f"{self.HOSPITAL}:owner"],
         }
-        assert do(organizations.get_claims(SOMEBODY, ["organizations"])).keys() == {"organizations"}
+        assert do(organizations.get_claims(facts(), ["organizations"])).keys() == {"organizations"}
         assert reads == [SOMEBODY, SOMEBODY]
 
-    def test_are_at_userinfo_for_a_token_without_an_organization(self, reads):
-        found = do(organizations.get_userinfo_claims(SOMEBODY, ["organizations"], token_organization=None))
+    def test_are_at_userinfo_for_a_token_without_an_organization(self, facts):
+        found = do(organizations.get_userinfo_claims(facts(), ["organizations"]))
 
-        assert found == {"organizations": [self.HOSPITAL, self.SCHOOL]}
+        assert found == {"organizations": [str(self.HOSPITAL), str(self.SCHOOL)]}
 
-    def test_that_nobody_asks_for_are_not_read(self, reads):
-        assert do(organizations.get_claims(SOMEBODY, ["email"])) == {}
-        assert do(organizations.get_userinfo_claims(SOMEBODY, ["email"], token_organization=None)) == {}
+    def test_that_nobody_asks_for_are_not_read(self, facts, reads):
+        assert do(organizations.get_claims(facts(), ["email"])) == {}
+        assert do(organizations.get_userinfo_claims(facts(), ["email"])) == {}
         assert reads == []
 
     @pytest.mark.parametrize(("organization", "is_admin"), [(HOSPITAL, True), (SCHOOL, False)])
-    def test_that_the_token_is_for_is_described(self, reads, organization, is_admin):
-        found = do(organizations.get_userinfo_claims(SOMEBODY, ["email"], token_organization=organization))
+    def test_that_the_token_is_for_is_described(self, facts, organization, is_admin):
+        found = do(organizations.get_userinfo_claims(facts(organization), ["email"]))
 
-        assert found == {
-            "organization_id": organization,
-            "organization_is_admin": is_admin,
-        }
+        assert found == {"organization_id": str(organization), "organization_is_admin": is_admin}
 
-    def test_that_the_user_has_left_is_omitted(self, reads):
-        found = do(organizations.get_userinfo_claims(SOMEBODY, ["organizations"], token_organization="gone"))
+    def test_that_the_user_has_left_is_omitted(self, facts):
+        found = do(organizations.get_userinfo_claims(facts(uuid4()), ["organizations"]))
 
-        assert found == {"organizations": [self.HOSPITAL, self.SCHOOL]}
+        assert found == {"organizations": [str(self.HOSPITAL), str(self.SCHOOL)]}

@@ -21,7 +21,7 @@ def read(monkeypatch):
         tokens.append(token)
         return SimpleNamespace(claims={"client_id": "x", "scope": "openid"})
 
-    def find_principal_of(parsed):
+    def find_principal(parsed):
         yield from ()
         return SimpleNamespace(userinfo_alg="ES256" if tokens[-1] == "signed" else "", claims=parsed.claims)
 
@@ -34,7 +34,7 @@ def read(monkeypatch):
         return f"{body['sub']} {client_id} {algorithm}"
 
     monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.read", read)
-    monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.find_principal_of", find_principal_of)
+    monkeypatch.setattr("oidc.provider.userinfo_surface.bearer.find_principal", find_principal)
     monkeypatch.setattr("oidc.provider.userinfo_surface.userinfo.build", build)
     monkeypatch.setattr("oidc.provider.userinfo_surface.tokens.build_userinfo_token", sign)
     return tokens

@@ -1,4 +1,4 @@
-"""The sign-out request of OpenID Connect RP-Initiated Logout 1.0, and its checks."""
+"""The logout request of OpenID Connect RP-Initiated Logout 1.0, and its checks."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,30 +26,32 @@ PARAMETERS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class SignOut:
-    """A sign-out request that has passed the checks."""
+class LogoutRequest:
+    """A logout request that has passed the checks."""
 
     parameters: Parameters
     hint: Hint | None
     application: Application | None
 
     @property
-    def target(self) -> str:
-        """The ``post_logout_redirect_uri``, or an empty string."""
+    def post_logout_redirect_uri(self) -> str:
+        """Where the browser goes after the sign-out, or an empty string."""
         return self.parameters["post_logout_redirect_uri"]
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        """The targets besides https to which the page's form may redirect (CSP ``form-action``)."""
-        return redirect_uris.form_targets(self.target) if self.target else ()
+        """The redirect URIs besides https to which the page's form may redirect (CSP ``form-action``)."""
+        sent = self.post_logout_redirect_uri
+        return redirect_uris.form_targets(sent) if sent else ()
 
     @property
     def redirect_url(self) -> str:
-        """The target with the ``state``, or an empty string without a target."""
-        if not self.target or "state" not in self.parameters.values:
-            return self.target
-        separator = "&" if "?" in self.target else "?"
-        return f"{self.target}{separator}{urlencode({'state': self.parameters['state']})}"
+        """The ``post_logout_redirect_uri`` with the ``state``, or an empty string without one."""
+        sent = self.post_logout_redirect_uri
+        if not sent or "state" not in self.parameters.values:
+            return sent
+        separator = "&" if "?" in sent else "?"
+        return f"{sent}{separator}{urlencode({'state': self.parameters['state']})}"
 
     def is_hint_for(self, session: Session) -> bool:
         """Return whether the hint names this session and its user."""
@@ -70,8 +72,8 @@ class SignOut:
         return self.is_hint_for(session) or bool(self.parameters["client_id"])
 
 
-def validate(parameters: Parameters) -> SignOut:
-    """Return a valid sign-out request.
+def validate(parameters: Parameters) -> LogoutRequest:
+    """Return a valid logout request.
 
     Raises:
         Unanswerable: the hint is forged or of another client, or the redirect URI is not registered.
@@ -83,13 +85,13 @@ def validate(parameters: Parameters) -> SignOut:
     if hint is not None and client_id not in {"", hint.client_id}:
         # RP-Initiated Logout section 2: the OP MUST verify that both name the same client.
         raise Unanswerable("The id_token_hint was issued to another client than the client_id.")
-    sign_out = SignOut(parameters, hint, _find_application(client_id, hint))
-    if sign_out.target and not _is_target_allowed(sign_out):
-        raise _build_refusal(sign_out)
-    return sign_out
+    request = LogoutRequest(parameters, hint, _find_application(client_id, hint))
+    if request.post_logout_redirect_uri and not _is_redirect_uri_allowed(request):
+        raise _build_refusal(request)
+    return request
 
 
-def end_named_session(sign_out: SignOut) -> None:
+def end_session_of_hint(request: LogoutRequest) -> None:
     """End the session that the hint names, for a request that comes without a session, from a server.
 
     A hint whose session has ended changes nothing. Neither does the hint of a third party, whose user must be
@@ -100,7 +102,7 @@ def end_named_session(sign_out: SignOut) -> None:
             issued. Nothing ends.
 
     """
-    hint = sign_out.hint
+    hint = request.hint
     if hint is None:
         return
     if hint.application is None:
@@ -110,7 +112,7 @@ def end_named_session(sign_out: SignOut) -> None:
     session_id, user_id = ids.parse(hint.session_id), ids.parse(hint.subject)
     if session_id is None or user_id is None:
         return
-    if sessions.end_named(
+    if sessions.end_for_logout(
         session_id,
         user_id=user_id,
         # The second of the sign-in counts as a whole, because ``iat`` has no fraction.
@@ -135,36 +137,36 @@ def _find_application(client_id: str, hint: Hint | None) -> Application | None:
     return hint.application if hint else None
 
 
-def _is_target_allowed(sign_out: SignOut) -> bool:
-    if sign_out.application is not None:
-        return _is_registered(sign_out.target, sign_out.application)
-    names_client = bool(sign_out.parameters["client_id"] or sign_out.hint)
-    return not names_client and _is_registered_by_any(sign_out.target)
+def _is_redirect_uri_allowed(request: LogoutRequest) -> bool:
+    if request.application is not None:
+        return _is_registered(request.post_logout_redirect_uri, request.application)
+    names_client = bool(request.parameters["client_id"] or request.hint)
+    return not names_client and _is_registered_by_any(request.post_logout_redirect_uri)
 
 
-def _build_refusal(sign_out: SignOut) -> Unanswerable:
-    application = sign_out.application
+def _build_refusal(request: LogoutRequest) -> Unanswerable:
+    application = request.application
     if application is None:
         return Unanswerable("The post_logout_redirect_uri is not registered.")
     return UnknownRedirectUri(
         parameter="post_logout_redirect_uri",
-        sent=sign_out.target,
+        sent=request.post_logout_redirect_uri,
         registered=application.post_logout_redirect_uris,
         application_id=str(application.pk),
     )
 
 
-def _is_registered(target: str, application: Application) -> bool:
-    """Return whether a target is registered or, if none is, has the origin of a redirect URI."""
+def _is_registered(redirect_uri: str, application: Application) -> bool:
+    """Return whether a URI is registered or, if none is, has the origin of one of the ``redirect_uris``."""
     if application.post_logout_redirect_uris:
-        return target in application.post_logout_redirect_uris
+        return redirect_uri in application.post_logout_redirect_uris
     # The state, which is appended at the end, would become part of a fragment.
-    origin = None if "#" in target else redirect_uris.get_origin(target)
+    origin = None if "#" in redirect_uri else redirect_uris.get_origin(redirect_uri)
     return origin is not None and origin in {redirect_uris.get_origin(u) for u in application.redirect_uris}
 
 
-def _is_registered_by_any(target: str) -> bool:
-    """Return whether any application has registered this target, for requests that name no client."""
-    origin = redirect_uris.get_origin(target)
+def _is_registered_by_any(redirect_uri: str) -> bool:
+    """Return whether any application has registered this redirect URI, for requests that name no client."""
+    origin = redirect_uris.get_origin(redirect_uri)
     applications = Application.objects.with_origin(origin) if origin else ()
-    return any(target in application.post_logout_redirect_uris for application in applications)
+    return any(redirect_uri in application.post_logout_redirect_uris for application in applications)

@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from oidc.provider.parameters import FORM_TYPE
-from oidc.provider.token import repeated
+from oidc.provider.token import raw_request
 
 BODY = b"grant_type=client_credentials&client_id=robot&client_secret=secret"
 BASIC = {"HTTP_AUTHORIZATION": f"Basic {base64.b64encode(b'robot:secret').decode()}"}
@@ -28,7 +28,7 @@ def environ(body=BODY, **changes):
 def test_a_form_is_read_and_can_be_read_again(form_type):
     request = environ(CONTENT_TYPE=form_type)
 
-    sent = repeated.read(request)
+    sent = raw_request.read(request)
 
     assert sent is not None
     assert (sent.client_id, sent.secret) == ("robot", "secret")
@@ -40,7 +40,7 @@ def test_a_body_of_another_type_is_not_read(form_type):
     request = environ(CONTENT_TYPE=form_type)
     stream = request["wsgi.input"]
 
-    assert repeated.read(request) is None
+    assert raw_request.read(request) is None
     assert (request["wsgi.input"], stream.tell()) == (stream, 0)
 
 
@@ -52,19 +52,19 @@ def test_a_body_of_an_unusual_length_is_not_read(length):
     request = environ(CONTENT_LENGTH=length)
     stream = request["wsgi.input"]
 
-    assert repeated.read(request) is None
+    assert raw_request.read(request) is None
     assert (request["wsgi.input"], stream.tell()) == (stream, 0)
 
 
 def test_a_body_that_ends_early_is_unusual():
-    assert repeated.read(environ(CONTENT_LENGTH=str(len(BODY) + 1))) is None
+    assert raw_request.read(environ(CONTENT_LENGTH=str(len(BODY) + 1))) is None
 
 
 def test_a_body_that_cannot_be_read_fails_again_for_the_same_reason():
     error = OSError("the client has gone")
     request = environ(**{"wsgi.input": mock.Mock(read=mock.Mock(side_effect=[error, b""]))})
 
-    assert repeated.read(request) is None
+    assert raw_request.read(request) is None
 
     with pytest.raises(OSError, match="the client has gone"):
         request["wsgi.input"].read(1)
@@ -74,8 +74,8 @@ def test_a_body_that_cannot_be_read_fails_again_for_the_same_reason():
 def test_a_body_has_at_most_1024_bytes(headers):
     longest = BODY + b"&x=" + b"x" * (1021 - len(BODY))
 
-    assert repeated.parse(headers, longest)
-    assert repeated.parse(headers, longest + b"x") is None
+    assert raw_request.parse(headers, longest)
+    assert raw_request.parse(headers, longest + b"x") is None
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_a_body_has_at_most_1024_bytes(headers):
     ],
 )
 def test_a_body_without_plain_credentials_is_unusual(body):
-    assert repeated.parse({}, body) is None
+    assert raw_request.parse({}, body) is None

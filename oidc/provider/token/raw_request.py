@@ -8,9 +8,9 @@ from io import BytesIO
 from typing import Any, Final
 
 from oidc.provider.parameters import FORM_TYPE
+from oidc.provider.surface_parts import UNUSUAL
 
 _MOST_BYTES: Final = 1024
-_UNUSUAL: Final = ("HTTP_ORIGIN", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")  # headers
 # What each code or refresh token changes in the requests of a client.
 PRESENTED: Final = frozenset(("code", "code_verifier", "refresh_token"))
 # Characters that are not encoded. The ids and secrets that Gatehouse makes have no others.
@@ -23,7 +23,7 @@ _PRESENTED: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class SentRequest:
+class RawTokenRequest:
     """A token request by its bytes and its credentials, which are not checked yet.
 
     ``form`` has the method of authentication and the body, without the secret and the values in
@@ -54,7 +54,7 @@ class _Unreadable:
         raise self._error
 
 
-def read(environ: dict[str, Any]) -> SentRequest | None:
+def read(environ: dict[str, Any]) -> RawTokenRequest | None:
     """Return a request that a plan may answer, or None for an unusual one. The body can be read again.
 
     ``environ`` is that of WSGI.
@@ -63,7 +63,7 @@ def read(environ: dict[str, Any]) -> SentRequest | None:
     if (
         environ["REQUEST_METHOD"] != "POST"
         or environ["QUERY_STRING"]
-        or any(name in environ for name in _UNUSUAL)
+        or any(name in environ for name in UNUSUAL)
         or not _is_form(environ.get("CONTENT_TYPE", ""))
         or not (length.isascii() and length.isdecimal() and int(length) <= _MOST_BYTES)
     ):
@@ -82,15 +82,15 @@ def _is_form(content_type: str) -> bool:
     return content_type == FORM_TYPE or content_type.partition(";")[0].strip().lower() == FORM_TYPE
 
 
-def parse(environ: Mapping[str, Any], body: bytes) -> SentRequest | None:
+def parse(environ: Mapping[str, Any], body: bytes) -> RawTokenRequest | None:
     """Return a request whose body was read, or None if it is long or has unusual credentials."""
-    if len(body) > _MOST_BYTES or any(name in environ for name in _UNUSUAL):
+    if len(body) > _MOST_BYTES or any(name in environ for name in UNUSUAL):
         return None
     authorization = environ.get("HTTP_AUTHORIZATION")
     return _parse_body(body) if authorization is None else _parse_basic(authorization, body)
 
 
-def _parse_basic(authorization: str, body: bytes) -> SentRequest | None:
+def _parse_basic(authorization: str, body: bytes) -> RawTokenRequest | None:
     try:
         decoded = base64.b64decode(authorization.removeprefix("Basic "), validate=True)
     except ValueError:
@@ -99,16 +99,16 @@ def _parse_basic(authorization: str, body: bytes) -> SentRequest | None:
     if match is None or not authorization.startswith("Basic "):
         return None
     form, presented = _cut_presented(body)
-    return SentRequest(b"basic " + form, match[1].decode(), match[2].decode(), presented)
+    return RawTokenRequest(b"basic " + form, match[1].decode(), match[2].decode(), presented)
 
 
-def _parse_body(body: bytes) -> SentRequest | None:
+def _parse_body(body: bytes) -> RawTokenRequest | None:
     client_id = _CLIENT_ID.search(body)
     form, secret = _cut_secret(body)
     form, presented = _cut_presented(form)
     if client_id is None or not (secret or presented):
         return None
-    return SentRequest(b"body " + form, client_id[1].decode(), secret, presented)
+    return RawTokenRequest(b"body " + form, client_id[1].decode(), secret, presented)
 
 
 def _cut_secret(body: bytes) -> tuple[bytes, str]:

@@ -10,7 +10,7 @@ from oidc.applications.models import Application
 from oidc.keys import services as keys
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
-from oidc.provider import id_token_hint, sign_out, tokens
+from oidc.provider import id_token_hint, logout_request, tokens
 from oidc.provider.errors import Unanswerable
 from oidc.provider.id_token_hint import Forged
 from oidc.provider.parameters import Parameters
@@ -97,12 +97,12 @@ class TestHint:
             assert id_token_hint.get_subject(sign(), is_stored=True) == str(session.user_id)
 
 
-class TestSignOut:
+class TestLogoutRequest:
     @pytest.fixture
     def validate(self, acme):
         def validate(**values: str):
             with acme.active():
-                return sign_out.validate(Parameters(values, frozenset()))
+                return logout_request.validate(Parameters(values, frozenset()))
 
         return validate
 
@@ -123,7 +123,7 @@ class TestSignOut:
         with acme.active():
             Application.objects.update(is_third_party=True)
 
-            sign_out.end_named_session(validate(id_token_hint=sign()))
+            logout_request.end_session_of_hint(validate(id_token_hint=sign()))
 
             assert Session.objects.live().get() == session
 
@@ -133,7 +133,7 @@ class TestSignOut:
         with acme.active():
             other = new_session(session.user)
 
-            sign_out.end_named_session(validate(id_token_hint=sign()))
+            logout_request.end_session_of_hint(validate(id_token_hint=sign()))
 
             assert Session.objects.live().get() == other
 
@@ -143,7 +143,7 @@ class TestSignOut:
     ):
         with acme.active():
             for value in ("x", str(ids.new())):
-                sign_out.end_named_session(validate(id_token_hint=sign(**{claim: value})))
+                logout_request.end_session_of_hint(validate(id_token_hint=sign(**{claim: value})))
 
             assert Session.objects.live().get() == session
 
