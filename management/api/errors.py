@@ -7,12 +7,12 @@ from typing import Any, Final
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.http import Http404
-from psycopg.errors import ForeignKeyViolation
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from database import availability
+from database.constraints import is_foreign_key_violation
 from identity.core.errors import FieldError, ServiceError
 from identity.rest import input_errors
 from management.api.envelope import refusal
@@ -70,7 +70,7 @@ def _to_response(error: Exception, context: dict[str, Any]) -> Response | None: 
         return _respond(404, "not found")
     if isinstance(error, PermissionDenied):
         return _respond(403, "not allowed")
-    if isinstance(error, IntegrityError) and isinstance(error.__cause__, ForeignKeyViolation):
+    if isinstance(error, IntegrityError) and is_foreign_key_violation(error):
         response = _respond(
             400, "a resource that the request names was just deleted: check its ids and try again"
         )

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from database import ids, together
 from identity.http import languages, same_origin
-from identity.http.responses import LONGEST_URL, expired_sign_in, handles_deletion, redirect
+from identity.http.responses import LONGEST_URL, expired_sign_in_page, handles_deletion, redirect
 from identity.organizations import memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
@@ -75,7 +75,7 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Continue a pending request of this browser."""
     pending = requests.find(cookies.get_browser(request), request_id, proofs=cookies.get_proofs(request))
     if pending is None:
-        return _claim(request, request_id) if _CLAIM in request.GET else expired_sign_in(request)
+        return _claim(request, request_id) if _CLAIM in request.GET else expired_sign_in_page(request)
     authorization = validate_stored(pending)
     if language := languages.find_supported(pending.language or authorization.ui_locales):
         translation.activate(language)
@@ -115,11 +115,11 @@ def _respond(
         if _is_in_organization(session, authorization.organization_id):
             code = _issue_code(authorization, session, pending)
             if code is None:
-                return expired_sign_in(request)
+                return expired_sign_in_page(request)
             return client_responses.send(request, authorization.build_code_response(code))
         step = Step.UNKNOWN_ORGANIZATION
     if pending and not requests.finish(pending):
-        return expired_sign_in(request)
+        return expired_sign_in_page(request)
     refusal = steps.get_refusal(authorization, session, step)
     return client_responses.send(request, authorization.build_error_response(refusal))
 
@@ -189,7 +189,7 @@ def _claim(request: HttpRequest, request_id: UUID) -> HttpResponse:
     response = redirect(_resume_url(request_id))
     browser = cookies.get_browser(request) or cookies.new_browser(response)
     if not requests.claim(request_id, browser=browser, secret_hash=cookies.get_newest_proof(request)):
-        return expired_sign_in(request)
+        return expired_sign_in_page(request)
     return response
 
 
