@@ -14,6 +14,7 @@ from rest_framework.views import set_rollback
 from database import availability
 from database.constraints import is_foreign_key_violation
 from identity.core.errors import FieldError, ServiceError
+from identity.http import areas
 from identity.rest import input_errors
 from management.api.envelope import refusal
 
@@ -41,7 +42,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 def _is_versioned(context: dict[str, Any]) -> bool:
     """Return whether the path is below ``/api/v1``. The envelopes of other paths have no more members."""
     path: str = context["request"].path_info
-    return path.startswith("/api/v1/")
+    return path.startswith(areas.API_V1)
 
 
 def _to_json(error: FieldError) -> dict[str, object]:
