@@ -3,6 +3,7 @@
 The connection stays in libpq's pipeline mode. Each statement is prepared when it is first executed.
 """
 
+import logging
 import select
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from database.together import Call, Outcome, Undone
 Finish = Callable[[list[Outcome | Exception]], None]
 
 _MOST_SECONDS: Final = 30.0  # that a pipeline may take
+_logger: Final = logging.getLogger(__name__)
 
 
 class CompilingDatabase(DatabaseWrapper):
@@ -107,8 +109,9 @@ class LoopConnection:
             self._flush()
         except OperationalError as error:
             self._break(error)
-        except Exception:  # noqa: BLE001 - PostgreSQL rolls back what has no sync message
-            self.close()
+        except Exception:
+            _logger.exception("a batch could not be sent, so its connection is closed and threads serve it")
+            self.close()  # PostgreSQL rolls back what has no sync message
             self._end([Undone() for _ in calls])
 
     def check(self) -> None:
