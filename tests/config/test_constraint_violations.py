@@ -1,4 +1,4 @@
-"""A row that was deleted meanwhile is a refusal. Another violation of a constraint is a bug, and is logged."""
+"""A row that was deleted meanwhile is a refusal. Other violations of constraints are bugs, and logged."""
 
 from collections.abc import Callable
 from functools import partial
