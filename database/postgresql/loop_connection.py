@@ -73,12 +73,13 @@ class LoopConnection:
         self._socket: Final = self._pgconn.socket
         self._poll: Final = select.poll()
         self._poll.register(self._socket, select.POLLIN)
+        self._is_attached = False
         self._is_closed = False
         self._deadline = 0.0
 
     def attach(self, loop: AbstractEventLoop) -> None:
         """Have the loop read what the server sends."""
-        self._loop = loop
+        self._loop, self._is_attached = loop, True
         self._pgconn.nonblocking = 1
         self._pgconn.enter_pipeline_mode()
         loop.add_reader(self._socket, self._read)
@@ -129,8 +130,9 @@ class LoopConnection:
         """Close the connection."""
         if not self._is_closed:
             self._is_closed = True
-            self._loop.remove_reader(self._socket)
-            self._loop.remove_writer(self._socket)
+            if self._is_attached:
+                self._loop.remove_reader(self._socket)
+                self._loop.remove_writer(self._socket)
             self._connection.close()
 
     def _send(self, dumped: Dumped) -> None:

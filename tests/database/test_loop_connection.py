@@ -236,6 +236,16 @@ def test_a_session_that_ends_while_the_loop_is_busy_fails_all(number):
     in_loop(work)
 
 
+def test_one_that_no_loop_has_is_closed():
+    from database.postgresql.loop_connection import LoopConnection  # noqa: PLC0415 - as above
+
+    made = LoopConnection()
+
+    made.close()
+
+    assert not made.is_usable()
+
+
 def test_a_session_that_was_ended_meanwhile_is_not_used():
     async def work(loop: Loop) -> None:
         await loop.execute(call(SELECT, 0))
