@@ -1,6 +1,7 @@
 """A user, or an application that the user once agreed to, stores grants without end."""
 
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
@@ -15,6 +16,7 @@ from tests.support.grant_rows import new_family, new_session
 from tests.support.threads import at_once
 
 MOST, KEPT = 50, 40
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def live():
@@ -112,7 +114,9 @@ def test_attack_AP37_invented_scopes_are_not_stored(acme, characters):
     client, (browser, _) = acme.application(), signed_in(acme)
     scope = " ".join(["openid", "offline_access", *(f"{characters}{number}" for number in range(120))])
 
-    answer = browser.post("/oidc/authorize", data=client.request(scope=scope))
+    body = urlencode(client.request(scope="SCOPE")).replace("SCOPE", scope.replace(" ", "+"))
+
+    answer = browser.post("/oidc/authorize", content=body.encode(), headers=FORM)
     tokens = client.redeem(query_of(answer.headers["Location"])["code"]).json()
 
     assert tokens["scope"] == "openid offline_access"
