@@ -1,6 +1,5 @@
 """What a browser has to do next: the second factor, setting one up, or nothing."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,21 +58,26 @@ def find_next(visit: Visit) -> dict[str, Any]:
 
     If the user can prove nothing more, record it, as the page does: the request would lead here again.
     """
-    with suppress(pending_sign_ins.NothingPending):
-        try:
-            step = current_step.find(visit)
-        except NothingToProve:
-            leaving.continue_unfulfilled(visit)
-            raise
-        url = get_url(step.need, visit.pending)
-        found = describe(step.user, step.need, url, may_remember=may_remember(step))
-        may_cancel = {"cancellable": True} if step.may_cancel else {}
-        return found | may_cancel | ({"step": "sign_in"} if step.is_stale else {})
+    try:
+        step = current_step.find(visit)
+    except NothingToProve:
+        leaving.continue_unfulfilled(visit)
+    except pending_sign_ins.NothingPending:
+        pass
+    else:
+        return _describe_step(step, visit)
     if visit.current is None:
         return {"step": "sign_in"}
     if backup.should_offer(visit.current):
         return {"step": "backup_codes", "redirect_to": backup.get_url(visit.pending)}
     return {"step": "done", "redirect_to": visit.next_url}
+
+
+def _describe_step(step: SecondStep, visit: Visit) -> dict[str, Any]:
+    url = get_url(step.need, visit.pending)
+    found = describe(step.user, step.need, url, may_remember=may_remember(step))
+    may_cancel = {"cancellable": True} if step.may_cancel else {}
+    return found | may_cancel | ({"step": "sign_in"} if step.is_stale else {})
 
 
 def get_url(need: Need, pending: Pending | None) -> str:
