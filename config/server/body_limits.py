@@ -10,8 +10,8 @@ from config import errors
 from identity.http import areas, bodies
 
 WITHOUT_TOKEN: Final = 64 * 1024  # bytes; small, because anyone can send such a body
-# The one needs a token. The other has forms with few fields, each of limited length.
-_CHECK_THEMSELVES: Final = (areas.API_V1, areas.PROTOCOL)
+# Views check the size: the API needs a token, and a form at the other has few fields, each of limited length.
+_CHECKED_BY_VIEWS: Final = (areas.API_V1, areas.PROTOCOL)
 
 
 class BodyLimitMiddleware:
@@ -27,7 +27,7 @@ class BodyLimitMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request, or return 413 in the format of its path."""
         path = request.path_info
-        if fits(request, path) or path.startswith(_CHECK_THEMSELVES):
+        if fits(request, path) or path.startswith(_CHECKED_BY_VIEWS):
             return self.get_response(request)
         return errors.too_large(request, limit(request, path))
 
@@ -38,7 +38,7 @@ class BodyLimitMiddleware:
 
 def limit(request: HttpRequest, path: str) -> int:
     """Return the maximum size in bytes of a body sent to a path below the tenant."""
-    if path.startswith(_CHECK_THEMSELVES):
+    if path.startswith(_CHECKED_BY_VIEWS):
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE  # the API checks the token before it reads the body
     if areas.is_of_site(path) and settings.SESSION_COOKIE_NAME in request.COOKIES:
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
