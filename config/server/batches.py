@@ -10,6 +10,7 @@ waited for 50 ms.
 """
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -28,6 +29,7 @@ _MOST_BATCHES: Final = 4  # of a route in threads at once
 _WAIT_SECONDS: Final = 0.05  # for which requests wait for a connection or for a running batch
 
 _CLOCK_STEP_SECONDS: Final = 0.001  # of ``uvloop``
+_logger: Final = logging.getLogger(__name__)
 
 Request = tuple[Any, Any]  # what ``config.server.surfaces.serve_together`` gets
 Entry = tuple[Request, "asyncio.Future[Answer | None]"]
@@ -176,7 +178,8 @@ class Batches:
         """Serve a batch, in a thread."""
         try:
             answers = self._surfaces.serve_together([request for request, _ in batch])
-        except BaseException:  # noqa: BLE001 - each request is then served by itself
+        except BaseException:
+            _logger.exception("a batch failed, so Django serves each of its requests")
             answers = [None] * len(batch)
         self._loop.call_soon_threadsafe(self._finish_in_thread, batch, answers)
 

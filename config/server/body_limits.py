@@ -7,12 +7,11 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
 from config import errors
-from identity.http import areas
+from identity.http import areas, bodies
 
 WITHOUT_TOKEN: Final = 64 * 1024  # bytes; small, because anyone can send such a body
-_API: Final = "/api/v1/"  # needs a token
-_PROTOCOL: Final = "/oidc/"  # forms with few fields, each of limited length
-_OWN_CHECK: Final = (_API, _PROTOCOL)
+# Views check the size: the API needs a token, and a form at the other has few fields, each of limited length.
+_CHECKED_BY_VIEWS: Final = (areas.API_V1, areas.PROTOCOL)
 
 
 class BodyLimitMiddleware:
@@ -28,7 +27,7 @@ class BodyLimitMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request, or return 413 in the format of its path."""
         path = request.path_info
-        if fits(request, path) or path.startswith(_OWN_CHECK):
+        if fits(request, path) or path.startswith(_CHECKED_BY_VIEWS):
             return self.get_response(request)
         return errors.too_large(request, limit(request, path))
 
@@ -39,7 +38,7 @@ class BodyLimitMiddleware:
 
 def limit(request: HttpRequest, path: str) -> int:
     """Return the maximum size in bytes of a body sent to a path below the tenant."""
-    if path.startswith((_API, _PROTOCOL)):
+    if path.startswith(_CHECKED_BY_VIEWS):
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE  # the API checks the token before it reads the body
     if areas.is_of_site(path) and settings.SESSION_COOKIE_NAME in request.COOKIES:
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
@@ -48,5 +47,5 @@ def limit(request: HttpRequest, path: str) -> int:
 
 def fits(request: HttpRequest, path: str) -> bool:
     """Return whether the Content-Length of a request is within the limit of its path below the tenant."""
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    return length.isdecimal() and int(length) <= limit(request, path)
+    length = bodies.get_length(request.META)
+    return length is not None and length <= limit(request, path)

@@ -4,14 +4,15 @@ The response is that of ``config.server.load_shedding``, with the same middlewar
 the rest: requests with large bodies, and all requests while they are logged (``LOG_REQUESTS``) or traced.
 """
 
+import logging
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.exceptions import MiddlewareNotUsed
+from django.core.exceptions import MiddlewareNotUsed, SuspiciousOperation
 from django.core.handlers.wsgi import WSGIRequest
-from django.http import HttpRequest
+from django.http import HttpRequest, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
@@ -24,12 +25,13 @@ from identity.users import passwords
 from identity.users.passwords import Place
 
 _SHEDDING: Final = "config.server.load_shedding.LoadSheddingMiddleware"
+_logger: Final = logging.getLogger(__name__)
 
 
 def admit(environ: dict[str, Any]) -> Whole | Place | None:
     """Return the response to a refused request, the place of an admitted one, or None if none is needed.
 
-    A request that fails here gets None too: it fails again in Django's handler, which logs the failure.
+    A request that fails here gets None too. A failure that is the client's fault is repeated in a thread.
     """
     if environ["REQUEST_METHOD"] != "POST" or settings.LOG_REQUESTS or settings.TRACING:
         return None
@@ -38,10 +40,13 @@ def admit(environ: dict[str, Any]) -> Whole | Place | None:
         return None
     try:
         request = _build_request(environ)
-        if load_shedding.find_route(request) is None:
+        if not load_shedding.needs_place(request):
             return None
         return passwords.take_place() or _refuse(request)
-    except Exception:  # noqa: BLE001 - see above
+    except (SuspiciousOperation, UnreadablePostError):
+        return None
+    except Exception:
+        _logger.exception("the loop could not decide whether to refuse a request, so a thread decides")
         return None
     finally:
         environ["wsgi.input"].seek(0)  # for the thread that serves the request

@@ -38,10 +38,10 @@ class LoadSheddingMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve the request, or return 503 in the format of its path."""
         try:
-            route = find_route(request)
+            has_password = needs_place(request)
         except UnreadablePostError:
             return HttpResponse(status=HTTPStatus.BAD_REQUEST)  # the client has disconnected
-        if route is None:
+        if not has_password:
             return self.get_response(request)
         with passwords.reserve_place() as is_reserved:
             if is_reserved:
@@ -49,8 +49,8 @@ class LoadSheddingMiddleware:
         return refuse(request)
 
 
-def find_route(request: HttpRequest) -> ResolverMatch | None:
-    """Return the route of a request that hashes a password, or None.
+def needs_place(request: HttpRequest) -> bool:
+    """Return whether a request needs a hashing place: it hashes a password without authentication.
 
     Raises:
         UnreadablePostError: the client has disconnected before the body had arrived.
@@ -58,12 +58,12 @@ def find_route(request: HttpRequest) -> ResolverMatch | None:
     """
     _, path = split_prefix(request.path_info)
     if request.method != "POST" or not fits(request, path):  # BodyLimitMiddleware refuses large bodies
-        return None
+        return False
     if (found := routes().get(path)) is None:
-        return None
+        return False
     request.body  # noqa: B018 - read before a place is reserved, so a slow client holds no place
-    match, field = found
-    return match if not field or _has_field(request, field) else None
+    _, field = found
+    return not field or _has_field(request, field)
 
 
 class _Warnings:

@@ -35,7 +35,8 @@ class LoopConnections:
         self._submit: Final = submit
         self._free: Final[list[LoopConnection]] = []
         self._all: Final[set[LoopConnection]] = set()
-        self._is_supported = _is_supported()
+        self._is_supported: Final = _is_supported()
+        self._is_closed = False
         self._callbacks: Final[deque[Callable[[], None]]] = deque()
         self._is_opening = False
         self._opens_at = 0.0
@@ -91,7 +92,7 @@ class LoopConnections:
 
     def close(self) -> None:
         """Close all connections, and open no others."""
-        self._is_supported = False
+        self._is_closed = True
         for connection in self._all:
             connection.close()
 
@@ -100,9 +101,9 @@ class LoopConnections:
         self._all.discard(connection)
 
     def _open_missing(self) -> None:
-        if self._is_opening or not self._is_supported or len(self._all) >= worker_connections.OF_LOOP:
+        if self._is_opening or self._is_closed or not self._is_supported:
             return
-        if self._loop.time() >= self._opens_at:
+        if len(self._all) < worker_connections.OF_LOOP and self._loop.time() >= self._opens_at:
             self._is_opening = True
             self._submit(self._connect)
 
@@ -126,6 +127,10 @@ class LoopConnections:
 
     def _add(self, connection: "LoopConnection | None") -> None:
         self._is_opening = False
+        if self._is_closed:
+            if connection is not None:
+                connection.close()
+            return
         if connection is not None:
             connection.attach(self._loop)
             if connection.is_usable():

@@ -3,6 +3,7 @@
 The connection stays in libpq's pipeline mode. Each statement is prepared when it is first executed.
 """
 
+import logging
 import select
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from database.together import Call, Outcome, Undone
 Finish = Callable[[list[Outcome | Exception]], None]
 
 _MOST_SECONDS: Final = 30.0  # that a pipeline may take
+_logger: Final = logging.getLogger(__name__)
 
 
 class CompilingDatabase(DatabaseWrapper):
@@ -71,12 +73,13 @@ class LoopConnection:
         self._socket: Final = self._pgconn.socket
         self._poll: Final = select.poll()
         self._poll.register(self._socket, select.POLLIN)
+        self._is_attached = False
         self._is_closed = False
         self._deadline = 0.0
 
     def attach(self, loop: AbstractEventLoop) -> None:
         """Have the loop read what the server sends."""
-        self._loop = loop
+        self._loop, self._is_attached = loop, True
         self._pgconn.nonblocking = 1
         self._pgconn.enter_pipeline_mode()
         loop.add_reader(self._socket, self._read)
@@ -107,8 +110,9 @@ class LoopConnection:
             self._flush()
         except OperationalError as error:
             self._break(error)
-        except Exception:  # noqa: BLE001 - PostgreSQL rolls back what has no sync message
-            self.close()
+        except Exception:
+            _logger.exception("a batch could not be sent, so its connection is closed and threads serve it")
+            self.close()  # PostgreSQL rolls back what has no sync message
             self._end([Undone() for _ in calls])
 
     def check(self) -> None:
@@ -126,8 +130,9 @@ class LoopConnection:
         """Close the connection."""
         if not self._is_closed:
             self._is_closed = True
-            self._loop.remove_reader(self._socket)
-            self._loop.remove_writer(self._socket)
+            if self._is_attached:
+                self._loop.remove_reader(self._socket)
+                self._loop.remove_writer(self._socket)
             self._connection.close()
 
     def _send(self, dumped: Dumped) -> None:

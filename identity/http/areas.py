@@ -3,6 +3,8 @@
 from typing import Final
 
 API: Final = "/api/"
+API_V1: Final = "/api/v1/"
+PROTOCOL: Final = "/oidc/"
 # The endpoints of OAuth whose callers are programs. Their errors are OAuth's JSON.
 OAUTH: Final = ("/oidc/token", "/oidc/revoke", "/oidc/userinfo", "/.well-known/", "/oidc/.well-known/")
 _SITE: Final = "/admin"

@@ -8,6 +8,7 @@ from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
+from database.constraints import is_foreign_key_violation
 from identity.http.error_page import Link, error_page
 
 LONGEST_URL: Final = 8_000  # characters that every server accepts in a request line (RFC 9112 section 3)
@@ -67,7 +68,7 @@ def sandbox(response: HttpResponse) -> None:
     response.sandboxed = True  # type: ignore[attr-defined]  # config.headers reads it
 
 
-def expired_sign_in(request: HttpRequest, link: Link | None = None) -> HttpResponse:
+def expired_sign_in_page(request: HttpRequest, link: Link | None = None) -> HttpResponse:
     """Return the page for a sign-in that has expired or belongs to another browser."""
     return error_page(
         request,
@@ -80,13 +81,15 @@ def expired_sign_in(request: HttpRequest, link: Link | None = None) -> HttpRespo
 
 
 def handles_deletion(view: View) -> View:
-    """Return ``expired_sign_in`` if the application, user or session is deleted while the view runs."""
+    """Return ``expired_sign_in_page`` if the application, user or session is deleted while the view runs."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, *args, **kwargs)
-        except IntegrityError:
-            return expired_sign_in(request)
+        except IntegrityError as error:
+            if not is_foreign_key_violation(error):
+                raise
+            return expired_sign_in_page(request)
 
     return wrapped

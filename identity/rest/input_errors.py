@@ -69,14 +69,19 @@ def _read_body(request: Request) -> object:
 
 
 def from_detail(detail: Any, path: str = "") -> Iterator[FieldError]:
-    """Return the errors in the detail of a validation error."""
+    """Return the errors of fields in the detail of a validation error."""
+    return (error for error in walk(detail, path) if error.field)
+
+
+def walk(detail: Any, path: str = "") -> Iterator[FieldError]:
+    """Return all errors in the detail of a validation error. ``field`` is empty if one is about no field."""
     if isinstance(detail, Mapping):
         for name, part in detail.items():
-            yield from from_detail(part, _join(path, name))
+            yield from walk(part, _join(path, name))
     elif isinstance(detail, list):
         for index, part in enumerate(detail):
-            yield from from_detail(part, _join(path, index) if isinstance(part, Mapping) else path)
-    elif isinstance(detail, ErrorDetail) and path:
+            yield from walk(part, _join(path, index) if isinstance(part, Mapping) else path)
+    elif isinstance(detail, ErrorDetail):
         yield FieldError(path, str(detail).rstrip("."), str(detail.code))
 
 

@@ -23,7 +23,7 @@ from interaction.api.user_factors_serializers import (
 from interaction.journeys import user_factors
 
 
-class SignInAgain(ServiceError):
+class RecentSignInNeeded(ServiceError):
     """Changing the factors of a user needs a recent sign-in of the administrator."""
 
     status = 403
@@ -142,9 +142,9 @@ def _check_recent(request: Request) -> None:
     """Check that an administrator signed in within ``CONFIRM_SECONDS``. Applications have no sign-in.
 
     Raises:
-        SignInAgain: the sign-in is more than ``CONFIRM_SECONDS`` ago.
+        RecentSignInNeeded: the sign-in is more than ``CONFIRM_SECONDS`` ago.
 
     """
     caller: Any = request.user
     if not caller.has_recent_proof:
-        raise SignInAgain
+        raise RecentSignInNeeded

@@ -23,7 +23,7 @@ def expired_sign_in(request: HttpRequest, interaction: str = "") -> HttpResponse
     """
     session = cookies.current_session(request)
     application = _find_application(request, interaction, session)
-    return responses.expired_sign_in(request, _build_link(application, session))
+    return responses.expired_sign_in_page(request, _build_link(application, session))
 
 
 def _find_application(request: HttpRequest, interaction: str, session: Session | None) -> Application | None:

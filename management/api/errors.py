@@ -7,13 +7,14 @@ from typing import Any, Final
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.http import Http404
-from psycopg.errors import ForeignKeyViolation
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from database import availability
+from database.constraints import is_foreign_key_violation
 from identity.core.errors import FieldError, ServiceError
+from identity.http import areas
 from identity.rest import input_errors
 from management.api.envelope import refusal
 
@@ -41,7 +42,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 def _is_versioned(context: dict[str, Any]) -> bool:
     """Return whether the path is below ``/api/v1``. The envelopes of other paths have no more members."""
     path: str = context["request"].path_info
-    return path.startswith("/api/v1/")
+    return path.startswith(areas.API_V1)
 
 
 def _to_json(error: FieldError) -> dict[str, object]:
@@ -61,7 +62,7 @@ def _to_response(error: Exception, context: dict[str, Any]) -> Response | None: 
     if isinstance(error, ServiceError):
         return _respond(error.status, error.message, error.headers, error.result)
     if isinstance(error, exceptions.ValidationError):
-        return _respond(400, _fields(error.detail))
+        return _respond(400, _describe(error.detail))
     if isinstance(error, exceptions.NotAuthenticated):
         return _respond(401, "a bearer token is required: sign in first", _headers(error, context))
     if isinstance(error, exceptions.APIException):
@@ -70,7 +71,7 @@ def _to_response(error: Exception, context: dict[str, Any]) -> Response | None: 
         return _respond(404, "not found")
     if isinstance(error, PermissionDenied):
         return _respond(403, "not allowed")
-    if isinstance(error, IntegrityError) and isinstance(error.__cause__, ForeignKeyViolation):
+    if isinstance(error, IntegrityError) and is_foreign_key_violation(error):
         response = _respond(
             400, "a resource that the request names was just deleted: check its ids and try again"
         )
@@ -107,22 +108,7 @@ def _challenge(error: exceptions.APIException, context: dict[str, Any]) -> str:
     return f'{scheme}, error="{error_code}"' if scheme and error_code else scheme or ""
 
 
-def _fields(detail: object, path: str = "") -> str:
+def _describe(detail: object) -> str:
     """Return the fields and the rules that they break: ``username: already exists; email: …``."""
-    if isinstance(detail, dict):
-        parts = [_fields(value, _joined(path, str(name))) for name, value in detail.items()]
-        return "; ".join(parts)
-    if isinstance(detail, list):
-        return "; ".join(
-            _fields(item, _joined(path, str(index)) if isinstance(item, dict) else path)
-            for index, item in enumerate(detail)
-            if item
-        )
-    text = str(detail).rstrip(".")
-    return f"{path}: {text}" if path else text
-
-
-def _joined(path: str, name: str) -> str:
-    if name == "non_field_errors":
-        return path
-    return f"{path}.{name}" if path else name
+    errors = input_errors.walk(detail)
+    return "; ".join(f"{error.field}: {error.rule}" if error.field else error.rule for error in errors)

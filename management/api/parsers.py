@@ -16,6 +16,7 @@ from rest_framework.parsers import BaseParser
 from identity.core import storable_json
 from identity.core.errors import INVALID, FieldError
 from identity.core.storable_json import QUOTED, NotStorable
+from identity.http import bodies
 
 _MAX_VALUES: Final = 50_000
 _SPACE: Final = b" \t\r\n"
@@ -91,8 +92,8 @@ def _without_strings(body: bytes) -> bytes:
 
 
 def _read(stream: IO[Any]) -> bytes:
-    length = getattr(stream, "META", {}).get("CONTENT_LENGTH") or 0
-    if int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+    length = bodies.get_length(getattr(stream, "META", {}))
+    if length is None or length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         raise TooLarge
     try:
         body: bytes = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)

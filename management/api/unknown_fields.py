@@ -6,6 +6,7 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
+from identity.http import areas
 from identity.rest import unknown_fields
 
 HEADER: Final = "Gatehouse-Unknown-Fields"
@@ -21,7 +22,7 @@ class UnknownFieldsMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if request.path_info.startswith("/api/v1/") and response.status_code in _READ:
+        if request.path_info.startswith(areas.API_V1) and response.status_code in _READ:
             served = getattr(response, "renderer_context", None)
             if served and (names := unknown_fields.describe(served["view"], served["request"])):
                 response[HEADER] = names

@@ -8,6 +8,7 @@ from drf_spectacular.plumbing import get_doc
 from rest_framework import serializers
 from rest_framework.serializers import ListSerializer, Serializer
 
+from identity.http import areas
 from identity.rest import assignment_view, declarations, viewsets
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.serializers import IdsSerializer
@@ -139,7 +140,7 @@ class OperationSchema(FieldSchema):
             "content": {JSON: {"schema": responses.envelope(self._result())}},
         }
         headers = {"ETag": responses.ETAG} if self.action in getattr(self.view, "etag_actions", ()) else {}
-        if self.path.startswith("/api/v1/") and self._get_request_body() is not None:
+        if self.path.startswith(areas.API_V1) and self._get_request_body() is not None:
             headers[unknown_fields.HEADER] = responses.UNKNOWN_FIELDS
         if headers:
             success["headers"] = headers

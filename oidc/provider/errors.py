@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from oidc.provider.scopes import MOST_BYTES
+
 
 class OAuthError(Exception):
     """An error of RFC 6749 section 5.2: a code for programs and a description for developers."""
@@ -76,7 +78,7 @@ class TooManyScopes(OAuthError):
     """The scopes of a token would make it too long for our endpoints to read."""
 
     code = "invalid_scope"
-    description = "The scopes of one token have at most 6144 characters together: name fewer in scope."
+    description = f"The scopes of one token have at most {MOST_BYTES} bytes together: name fewer in scope."
 
 
 class MissingToken(Exception):

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from django.http import HttpRequest, UnreadablePostError
 
+from identity.http import bodies
 from oidc.keys import jws
 
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
@@ -101,7 +102,8 @@ def form_text(request: HttpRequest) -> str:
     """
     if request.content_type != FORM_TYPE:
         raise InvalidParameters(f"The content type must be {FORM_TYPE}.", 415)
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
+    length = bodies.get_length(request.META)
+    if length is None or length > MOST_BYTES:
         raise InvalidParameters("The body is larger than 1 MiB.", 413)
     try:
         return request.body.decode()

@@ -1,5 +1,6 @@
 """The identity scopes, in the order in which discovery lists them."""
 
+from collections.abc import Iterable
 from typing import Final
 
 OPENID: Final = "openid"
@@ -20,11 +21,17 @@ RESERVED: Final = (OPENID, PROFILE, EMAIL, PHONE, OFFLINE_ACCESS, ORGANIZATIONS,
 # target of a token has such a scope, the name means that scope.
 NEWER: Final = (ADDRESS, ROLES, GROUPS)
 IDENTITY_SCOPES: Final = (*RESERVED, *NEWER)
+MOST_BYTES: Final = 6144  # of the other scopes of a token together
 
 
 def get_identity_scopes(scope: str) -> list[str]:
     """Return the identity scopes of a ``scope`` parameter, each once, in their order."""
     return [name for name in dict.fromkeys(scope.split()) if name in IDENTITY_SCOPES]
+
+
+def are_too_long(scopes: Iterable[str]) -> bool:
+    """Return whether these scopes, besides the identity scopes, are more than a token can have."""
+    return len(" ".join(scopes).encode()) > MOST_BYTES
 
 
 def get_further_scopes(scope: str) -> tuple[str, ...]:

@@ -19,11 +19,10 @@ from identity.users.models import User
 from oidc.grants.consents import ConsentRequest, GrantedConsent
 from oidc.provider import granted_scopes, target_demands
 from oidc.provider.errors import InvalidRequest, TooManyScopes
-from oidc.provider.scopes import NEWER, RESERVED
+from oidc.provider.scopes import NEWER, RESERVED, are_too_long
 from oidc.provider.target_demands import Strength
 
 UNKNOWN: Final = "The {} is unknown, or not for this client."
-MOST_SCOPE_BYTES: Final = 6144  # of the scopes of a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +206,7 @@ def select_scopes(available: set[str], requested: list[str]) -> tuple[str, ...]:
 
     """
     scopes = _select(available, requested)
-    if len(" ".join(scopes).encode()) > MOST_SCOPE_BYTES:
+    if are_too_long(scopes):
         raise TooManyScopes
     return scopes
 

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
+from unittest import mock
 
 import psycopg
 import pytest
@@ -169,6 +170,21 @@ def test_one_that_cannot_be_sent_undoes_all():
     assert rows() == [2]
 
 
+def test_a_failure_while_sending_undoes_all_and_is_logged_without_parameters(caplog, monkeypatch):
+    async def work(loop: Loop) -> None:
+        error = RuntimeError("broken on purpose")
+        monkeypatch.setattr(loop.made, "_send", mock.Mock(side_effect=error))
+
+        assert await loop.kinds(call(INSERT, 54321), call(SELECT, 0)) == [Undone] * 2
+        assert not loop.made.is_usable()
+        assert [record.exc_info[1] for record in caplog.records if record.exc_info] == [error]
+        assert "54321" not in caplog.text
+
+    in_loop(work)
+
+    assert rows() == []
+
+
 def test_rows_that_cannot_be_read_are_the_error_of_one():
     async def work(loop: Loop) -> None:
         written, unread = await loop.execute(
@@ -218,6 +234,16 @@ def test_a_session_that_ends_while_the_loop_is_busy_fails_all(number):
         assert await running == [OperationalError] * (number + 1)
 
     in_loop(work)
+
+
+def test_one_that_no_loop_has_is_closed():
+    from database.postgresql.loop_connection import LoopConnection  # noqa: PLC0415 - as above
+
+    made = LoopConnection()
+
+    made.close()
+
+    assert not made.is_usable()
 
 
 def test_a_session_that_was_ended_meanwhile_is_not_used():

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from identity.sessions.models import Session
@@ -69,12 +70,13 @@ def test_not_long_after_the_sign_in(acme, provider):
     connect(acme, provider.config)
     browser, _ = signed_in(acme)
     with acme.active():
-        Session.objects.update(auth_time=timezone.now() - timedelta(minutes=11))
+        Session.objects.update(auth_time=timezone.now() - timedelta(seconds=settings.CONFIRM_SECONDS + 1))
 
     answer = send(browser, link="oidc")
 
     assert answer.status_code == 403
-    assert "Sign in again first" in answer.text
+    assert "Sign in again first. Then you have 5 minutes to make this change." in answer.text
+    assert "sign in again. Then you have 5 minutes." in browser.get(PAGE).text
 
 
 @pytest.mark.parametrize("connector_id", ["", "github", "a\0b", "x" * 5000])

@@ -7,7 +7,7 @@ from unittest import mock
 
 import httpx
 import pytest
-from django.db import IntegrityError, OperationalError
+from django.db import OperationalError
 from django.db.models.functions import Now
 
 from oidc.grants.models import AuthorizationCode, RefreshFamily
@@ -19,6 +19,7 @@ from oidc.provider.token.endpoint import GRANTS, STEPS
 from tests.support.audit_log import entries
 from tests.support.call_order import recorded
 from tests.support.cast import CALLBACK, RelyingParty, World, new_secret, s256
+from tests.support.constraints import missing_parent
 from tests.support.in_process import InProcessWorld, SurfacesWorld
 
 ALL = [step.__name__ for step in STEPS]
@@ -205,7 +206,8 @@ class TestOfARequestThatIsRefused:
     def test_for_a_row_that_is_deleted_meanwhile_end_with_the_fourth(self, here, client, grant, monkeypatch):
         """The database refuses rows of a user, session or application that another request deleted."""
         code, token = code_for(client), refresh_token_for(client)
-        monkeypatch.setattr(usage, "record", mock.Mock(side_effect=IntegrityError))
+        error = missing_parent(here, client)
+        monkeypatch.setattr(usage, "record", mock.Mock(side_effect=error))
         request = partial(client.redeem, code) if grant == "code" else partial(client.refresh, token)
 
         assert steps_of(request) == (HANDLED, 400)

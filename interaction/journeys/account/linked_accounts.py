@@ -37,7 +37,7 @@ def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
     """Start linking an account at a provider; return the URL of the provider.
 
     Raises:
-        SignInAgain: the sign-in is more than ten minutes ago.
+        confirmation.SignInAgain: the sign-in is more than ``CONFIRM_SECONDS`` ago.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         NotOffered: no such connector is enabled, or its provider cannot be used.
         ProviderFailed: the provider's endpoints cannot be discovered.

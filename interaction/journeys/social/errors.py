@@ -55,11 +55,3 @@ class AccountExists(ServiceError):
     status = 403
     reason = "account_exists"
     message = gettext_noop("there is already a user with that email address: sign in, then link the account")
-
-
-class SignInAgain(ServiceError):
-    """Linking an account requires a recent sign-in."""
-
-    status = 403
-    reason = "sign_in_again"
-    message = gettext_noop("sign in again to do this")

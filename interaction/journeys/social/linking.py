@@ -1,35 +1,30 @@
 """Linking an account at another provider to the signed-in user."""
 
-from datetime import timedelta
-from typing import Final
-
 from django.urls import reverse
 
 from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.sessions.models import Session
+from interaction.journeys.account import confirmation
 from interaction.journeys.pending import Expired
 from interaction.journeys.social import provider
-from interaction.journeys.social.errors import SignInAgain
 from interaction.journeys.social.provider import AuthorizationResponse
 from interaction.social import offers
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt
 
-_RECENT: Final = timedelta(minutes=10)
-
 
 def must_sign_in_again(session: Session) -> bool:
     """Return whether the sign-in is too long ago to link an account."""
-    return session.now - session.auth_time > _RECENT
+    return session.now - session.auth_time > confirmation.RECENT
 
 
 def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
     """Start linking an account at a provider; return the URL of the provider.
 
     Raises:
-        SignInAgain: the sign-in is more than ten minutes ago.
+        confirmation.SignInAgain: the sign-in is more than ``CONFIRM_SECONDS`` ago.
         NotOffered: no such connector is enabled, or its provider cannot be used.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
@@ -37,7 +32,7 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
 
     """
     if must_sign_in_again(session):
-        raise SignInAgain
+        raise confirmation.SignInAgain
     offer = offers.get_offer(connector_id)
     return provider.request_authorization(offer, browser=browser, session=session)
 

@@ -6,6 +6,7 @@ from enum import Enum, auto
 from typing import Final
 
 from database import together
+from identity.organizations import memberships
 from identity.sessions.models import Session
 from oidc.applications import access, redirect_uris
 from oidc.grants.models import AuthorizationRequest
@@ -63,7 +64,7 @@ def next_step(
     """Return the next step of the request.
 
     ``pending`` has the steps that the user completed for this request. If ``prompt`` demands a step, only
-    a step completed for this request counts. The caller checks whether the user belongs to the organization.
+    a step completed for this request counts.
     """
     if pending and pending.cancelled_at:
         return _get_cancelled_step(authorization, session, pending)
@@ -146,7 +147,17 @@ def _get_last_step(
     """
     if needed_consent.must_consent(session, authorization, pending):
         return Step.CONSENT
-    return weak or (Step.CONFIRM if _must_confirm(authorization, pending) else Step.ISSUE)
+    if weak:
+        return weak
+    return Step.CONFIRM if _must_confirm(authorization, pending) else _get_result(authorization, session)
+
+
+def _get_result(authorization: Authorization, session: Session) -> Step:
+    """Return ``ISSUE``, or ``UNKNOWN_ORGANIZATION`` if the user does not belong to the named organization."""
+    organization_id = authorization.organization_id
+    if organization_id and not together.do(memberships.find_membership(session.user_id, organization_id)):
+        return Step.UNKNOWN_ORGANIZATION
+    return Step.ISSUE
 
 
 def _get_silent_step(authorization: Authorization, session: Session) -> Step:
@@ -167,7 +178,7 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
         return Step.NO_ACCESS
     if _find_step_of_weak_sign_in(authorization, session, None):
         return Step.STEP_UP
-    return Step.CONFIRM if is_client_unproven(authorization) else Step.ISSUE
+    return Step.CONFIRM if is_client_unproven(authorization) else _get_result(authorization, session)
 
 
 def _get_step_for_other_user(

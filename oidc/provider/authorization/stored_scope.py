@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from identity.organizations.models import OrganizationPermission
 from identity.resources.models import Scope
 from oidc.provider.authorization.request import Authorization
-from oidc.provider.target import MOST_SCOPE_BYTES
+from oidc.provider.scopes import are_too_long
 
 
 def get_stored(authorization: Authorization) -> str:
@@ -15,7 +15,7 @@ def get_stored(authorization: Authorization) -> str:
     in the tenant. The rest is never granted, and clients could fill the database with it.
     """
     further = authorization.further_scopes
-    if len(" ".join(further)) > MOST_SCOPE_BYTES:
+    if are_too_long(further):
         known = _find_permissions(further)
         further = tuple(name for name in further if name in known)
     return " ".join((*authorization.scopes, *further))

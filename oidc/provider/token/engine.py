@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.db import IntegrityError
 from oauthlib.oauth2 import OAuth2Error
 
+from database.constraints import is_foreign_key_violation
 from oidc.applications.models import Application
 from oidc.keys.models import SigningKey
 from oidc.provider import client_failures, oauthlib_errors
@@ -48,7 +49,9 @@ def _call_steps(oauth: Any) -> None:
         _FLOWS[oauth.grant_type].validate_token_request(oauth)
     except OAuth2Error as error:
         raise oauthlib_errors.translate(error) from None
-    except IntegrityError:
+    except IntegrityError as error:
+        if not is_foreign_key_violation(error):
+            raise
         # The user, the session or the application was deleted at the same time.
         raise InvalidGrant from None
 

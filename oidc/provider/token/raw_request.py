@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
+from identity.http import bodies
 from oidc.provider.parameters import FORM_TYPE
 from oidc.provider.surface_parts import UNUSUAL
 
@@ -59,23 +60,24 @@ def read(environ: dict[str, Any]) -> RawTokenRequest | None:
 
     ``environ`` is that of WSGI.
     """
-    length = environ.get("CONTENT_LENGTH") or ""
+    length = bodies.get_length(environ)
     if (
         environ["REQUEST_METHOD"] != "POST"
         or environ["QUERY_STRING"]
         or any(name in environ for name in UNUSUAL)
         or not _is_form(environ.get("CONTENT_TYPE", ""))
-        or not (length.isascii() and length.isdecimal() and int(length) <= _MOST_BYTES)
+        or not length
+        or length > _MOST_BYTES
     ):
         return None
     stream: Any
     try:
-        body = environ["wsgi.input"].read(int(length))
+        body = environ["wsgi.input"].read(length)
         stream = BytesIO(body)
     except OSError as error:
         body, stream = b"", _Unreadable(error)
     environ["wsgi.input"] = stream
-    return parse(environ, body) if len(body) == int(length) else None
+    return parse(environ, body) if len(body) == length else None
 
 
 def _is_form(content_type: str) -> bool:

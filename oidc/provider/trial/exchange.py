@@ -14,6 +14,7 @@ from django.db import IntegrityError
 from django.utils.translation import gettext_noop
 
 from database import together
+from database.constraints import is_foreign_key_violation
 from identity.core.refusal_texts import fill
 from oidc.applications.models import Application
 from oidc.grants import codes, consents
@@ -108,7 +109,10 @@ def _handle(request: AuthenticatedRequest) -> Granted:
     try:
         authorization_code.find_live_or_used_code(request)
         return endpoint.handle_grant(request)
-    except IntegrityError:  # the user, the session or the application was deleted at the same time
+    except IntegrityError as error:
+        if not is_foreign_key_violation(error):
+            raise
+        # The user, the session or the application was deleted at the same time.
         raise InvalidGrant from None
 
 

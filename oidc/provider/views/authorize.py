@@ -11,10 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
-from database import ids, together
+from database import ids
 from identity.http import languages, same_origin
-from identity.http.responses import LONGEST_URL, expired_sign_in, handles_deletion, redirect
-from identity.organizations import memberships
+from identity.http.responses import LONGEST_URL, expired_sign_in_page, handles_deletion, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from oidc.grants import codes, consents, requests
@@ -63,7 +62,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
     step = steps.next_step(authorization, session, None)
     if session and step is Step.NO_ACCESS:
         refused_access.record(authorization.application, session)
-    if step is Step.ISSUE or "none" in authorization.prompt:
+    if step not in _PAGES or "none" in authorization.prompt:
         return _respond(request, authorization, session, step, None)
     return _store_and_redirect(request, authorization, sent, step)
 
@@ -75,7 +74,7 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Continue a pending request of this browser."""
     pending = requests.find(cookies.get_browser(request), request_id, proofs=cookies.get_proofs(request))
     if pending is None:
-        return _claim(request, request_id) if _CLAIM in request.GET else expired_sign_in(request)
+        return _claim(request, request_id) if _CLAIM in request.GET else expired_sign_in_page(request)
     authorization = validate_stored(pending)
     if language := languages.find_supported(pending.language or authorization.ui_locales):
         translation.activate(language)
@@ -112,22 +111,14 @@ def _respond(
 ) -> HttpResponse:
     """Send the client a code or an error. A pending request gets one response."""
     if step is Step.ISSUE and session:
-        if _is_in_organization(session, authorization.organization_id):
-            code = _issue_code(authorization, session, pending)
-            if code is None:
-                return expired_sign_in(request)
-            return client_responses.send(request, authorization.build_code_response(code))
-        step = Step.UNKNOWN_ORGANIZATION
+        code = _issue_code(authorization, session, pending)
+        if code is None:
+            return expired_sign_in_page(request)
+        return client_responses.send(request, authorization.build_code_response(code))
     if pending and not requests.finish(pending):
-        return expired_sign_in(request)
+        return expired_sign_in_page(request)
     refusal = steps.get_refusal(authorization, session, step)
     return client_responses.send(request, authorization.build_error_response(refusal))
-
-
-def _is_in_organization(session: Session, organization_id: str) -> bool:
-    return not organization_id or bool(
-        together.do(memberships.find_membership(session.user_id, organization_id))
-    )
 
 
 def _issue_code(
@@ -189,7 +180,7 @@ def _claim(request: HttpRequest, request_id: UUID) -> HttpResponse:
     response = redirect(_resume_url(request_id))
     browser = cookies.get_browser(request) or cookies.new_browser(response)
     if not requests.claim(request_id, browser=browser, secret_hash=cookies.get_newest_proof(request)):
-        return expired_sign_in(request)
+        return expired_sign_in_page(request)
     return response
 
 

@@ -181,7 +181,7 @@ async def test_a_client_can_leave_while_it_is_served(threads):
 
 
 @pytest.mark.parametrize("failure", [ValueError(), SystemExit(), KeyboardInterrupt()], ids=repr)
-def test_a_failure_ends_a_batch(failure):
+def test_a_failure_ends_a_batch_and_is_logged(failure, caplog):
     @with_threads
     async def run(threads: Threads) -> None:
         threads.failure = failure
@@ -191,6 +191,7 @@ def test_a_failure_ends_a_batch(failure):
         await threads.end()
 
         assert (numbers(first), threads.ended) == ([None, None], 2)
+        assert {record.exc_info[1] for record in caplog.records if record.exc_info} == {failure}
         threads.failure = None
         second = await threads.add(3)
         await threads.end()

@@ -134,12 +134,30 @@ def test_what_needs_no_place_is_left_to_a_thread_with_its_whole_body(prefix, cro
     assert environ["wsgi.input"].read() == whole
 
 
-def test_a_form_that_cannot_be_parsed_is_left_to_a_thread(crowded):
+def test_a_form_that_cannot_be_parsed_is_left_to_a_thread(crowded, caplog):
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     environ = environ_of("/register", content=b"a=1&" * 1_001, headers=headers)
 
     assert early_refusals.admit(environ) is None
+    assert not caplog.records  # the thread logs it
     assert in_a_thread(environ).start["status"] == 400
+
+
+def test_a_failure_of_the_refusal_is_logged_without_the_request_and_left_to_a_thread(
+    crowded, monkeypatch, caplog
+):
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(early_refusals, "build", fail)
+    environ = environ_of("/sign-in", **HASHING["/sign-in"])
+    whole = environ["wsgi.input"].getvalue()
+
+    assert early_refusals.admit(environ) is None
+    assert environ["wsgi.input"].read() == whole
+    [logged] = [record for record in caplog.records if record.name == early_refusals.__name__]
+    assert logged.exc_info[0] is RuntimeError
+    assert PASSWORD not in caplog.text
 
 
 @pytest.mark.parametrize("name", ["LOG_REQUESTS", "TRACING"])

@@ -17,11 +17,13 @@ class Made:
 
     def __init__(self, *, is_broken: bool = False) -> None:
         self.is_broken = is_broken
+        self.is_attached = False
         self.is_closed = False
         self.checks = 0
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
         assert loop is asyncio.get_running_loop()
+        self.is_attached = True
 
     def is_usable(self) -> bool:
         return not (self.is_broken or self.is_closed)
@@ -187,6 +189,21 @@ def test_none_is_opened_after_the_end(connecting):
         assert connecting.attempts == 2
         assert connections.take() is None
         assert connecting.attempts == 2
+
+    in_loop(work)
+
+
+def test_one_that_a_thread_was_opening_at_the_end_is_closed(connecting):
+    async def work(connections: LoopConnections) -> None:
+        connections.take()  # connects, and adds the connection in the next turn of the loop
+
+        connections.close()
+        await asyncio.sleep(0)
+
+        [made] = connecting.made
+        assert made.is_closed
+        assert not made.is_attached
+        assert not connections.has_any()
 
     in_loop(work)
 

@@ -66,7 +66,7 @@ class TestFaults:
     )
     def test_more_threads_than_postgresql_lets_in(self, database, settings):
         settings.WEB_CONCURRENCY = 32
-        assert "640 connections, but PostgreSQL allows" in message(examined(), "database.W003")
+        assert "736 connections, but PostgreSQL allows" in message(examined(), "database.W003")
 
         settings.DATABASE_POOL = 2
         assert "database.W003" not in examined()
