@@ -48,6 +48,10 @@ TOKEN_REQUEST: Final = Limited((rules.TOKEN_FAILURES,), (), (rules.CLIENT_FAILUR
 ADMIN_SIGN_IN: Final = Limited((rules.SIGN_INS,), ADMINISTRATOR)
 ADMIN_SITE: Final = Limited((rules.SIGN_INS,), (*ADMINISTRATOR, *RECOVERIES))
 CONFIRM_PASSWORD: Final = Limited((), LOCKS, note="needs a session; asks for the password")
+CHANGE_USERNAME: Final = Limited(
+    (rules.REGISTRATIONS,), (*LOCKS, rules.PROFILE_CHANGES), note="needs a session; asks for the password"
+)
+CHANGE_PROFILE: Final = Limited(subject=(rules.PROFILE_CHANGES,), note="needs a session")
 FACTOR: Final = Limited((rules.SIGN_INS,), (rules.SECOND_FACTOR,), note="needs a pending sign-in")
 RECOVERY_CODE: Final = Limited(
     (rules.SIGN_INS, rules.WRONG_CODES),

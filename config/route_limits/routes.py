@@ -122,9 +122,9 @@ ROUTES: Final[dict[str, kinds.Limited]] = {
     "POST /no-access": kinds.free("needs a session and a pending request"),
     "GET /account": kinds.SESSION,
     "GET /account/profile": kinds.SESSION,
-    "POST /account/profile": kinds.SESSION,
+    "POST /account/profile": kinds.CHANGE_PROFILE,
     "GET /account/username": kinds.SESSION,
-    "POST /account/username": kinds.CONFIRM_PASSWORD,
+    "POST /account/username": kinds.CHANGE_USERNAME,
     "GET /account/email": kinds.SESSION,
     "POST /account/email": kinds.Limited(
         (rules.CODE_SENDS,), (*kinds.LOCKS, *kinds.CODE_SENDS_SIGNED_IN), note="needs a session"
@@ -155,7 +155,7 @@ ROUTES: Final[dict[str, kinds.Limited]] = {
     "GET /confirm": kinds.SESSION,
     "POST /confirm": kinds.FACTOR_PAGE,
     "GET /account/language": kinds.SESSION,
-    "POST /account/language": kinds.SESSION,
+    "POST /account/language": kinds.CHANGE_PROFILE,
     "GET /account/activity": kinds.SESSION,
     "POST /account/activity": kinds.SESSION,
     "GET /account/browsers": kinds.SESSION,
