@@ -127,13 +127,15 @@ ROUTES: Final[dict[str, kinds.Limited]] = {
     "POST /account/username": kinds.CHANGE_USERNAME,
     "GET /account/email": kinds.SESSION,
     "POST /account/email": kinds.Limited(
-        (rules.CODE_SENDS,), (*kinds.LOCKS, *kinds.CODE_SENDS_SIGNED_IN), note="needs a session"
+        (rules.SIGN_INS, rules.CODE_SENDS),
+        (*kinds.LOCKS, *kinds.CODE_SENDS_SIGNED_IN),
+        note="needs a session",
     ),
     "GET /account/email/code": kinds.SESSION,
     "POST /account/email/code": kinds.Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),
     "GET /account/phone": kinds.SESSION,
     "POST /account/phone": kinds.Limited(
-        (rules.CODE_SENDS,),
+        (rules.SIGN_INS, rules.CODE_SENDS),
         (*kinds.LOCKS, *kinds.CODE_SENDS_SIGNED_IN),
         (rules.TENANT_TEXT_CODES,),
         note="needs a session",
