@@ -55,9 +55,7 @@ class TestUsernames:
         browser, user = signed_in(world)
         taken = world.user().username
 
-        answers = [
-            send(browser, "username", username=taken, password=password).status_code for _ in range(5)
-        ]
+        answers = [send(browser, "username", username=taken, password=password).status_code for _ in range(5)]
 
         assert 429 not in answers[:3]
         assert answers[3:] == [429] * 2
