@@ -47,7 +47,13 @@ STORES_REQUEST: Final = Limited(
 TOKEN_REQUEST: Final = Limited((rules.TOKEN_FAILURES,), (), (rules.CLIENT_FAILURES,))
 ADMIN_SIGN_IN: Final = Limited((rules.SIGN_INS,), ADMINISTRATOR)
 ADMIN_SITE: Final = Limited((rules.SIGN_INS,), (*ADMINISTRATOR, *RECOVERIES))
-CONFIRM_PASSWORD: Final = Limited((), LOCKS, note="needs a session; asks for the password")
+CONFIRM_PASSWORD: Final = Limited((rules.SIGN_INS,), LOCKS, note="needs a session; asks for the password")
+CHANGE_USERNAME: Final = Limited(
+    (rules.SIGN_INS, rules.REGISTRATIONS),
+    (*LOCKS, rules.PROFILE_CHANGES),
+    note="needs a session; asks for the password",
+)
+CHANGE_PROFILE: Final = Limited(subject=(rules.PROFILE_CHANGES,), note="needs a session")
 FACTOR: Final = Limited((rules.SIGN_INS,), (rules.SECOND_FACTOR,), note="needs a pending sign-in")
 RECOVERY_CODE: Final = Limited(
     (rules.SIGN_INS, rules.WRONG_CODES),
@@ -68,7 +74,7 @@ FACTOR_PAGE: Final = Limited(
     note="needs a pending sign-in or a session",
 )
 SET_UP: Final = Limited((rules.SIGN_INS,), note="needs a pending sign-in")
-CONFIRM_FACTORS: Final = Limited((), LOCKS, note="needs a session; may ask for the password")
+CONFIRM_FACTORS: Final = Limited((rules.SIGN_INS,), LOCKS, note="needs a session; may ask for the password")
 SOCIAL: Final = Limited((rules.SIGN_INS,))
 
 

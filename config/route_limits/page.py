@@ -21,6 +21,7 @@ RULES: Final = {
     rules.PARKED.kind: ("pending requests", "LIMIT_ADDRESS_PARKED_REQUESTS"),
     rules.CLIENT_FAILURES.kind: ("wrong secrets, at an address", "LIMIT_CLIENT_FAILURES"),
     rules.MEMBER_JOINS.kind: ("existing users joined, of an application", "LIMIT_MEMBER_JOINS"),
+    rules.PROFILE_CHANGES.kind: ("changes of the profile", "LIMIT_PROFILE_CHANGES"),
     rules.PAIR.kind: ("failures, at an address", "LOCK_PAIR_FAILURES"),
     rules.IDENTIFIER.kind: ("failures, anywhere", "LOCK_IDENTIFIER_FAILURES"),
     rules.KNOWN_BROWSER.kind: ("failures, in a known browser", "LOCK_KNOWN_BROWSER_FAILURES"),

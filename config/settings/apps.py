@@ -39,6 +39,8 @@ INSTALLED_APPS = [
 ]
 AUTH_USER_MODEL = "administrators.Administrator"
 NEW_EMAIL_RULE = "interaction.experience.new_emails.check"
+# The addresses whose codes are second factors: see identity.users.code_factors.
+CODE_FACTORS = "interaction.experience.code_factors.find_kinds"
 TENANT_PROVISIONERS = [
     "identity.resources.services.provision",
     "identity.roles.services.provision",

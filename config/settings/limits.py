@@ -31,6 +31,8 @@ LIMIT_TENANT_CONNECTOR_TESTS = env.integer("LIMIT_TENANT_CONNECTOR_TESTS", 60, l
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
 # By application, per hour: responses of the members API that reveal or change data of existing users.
 LIMIT_MEMBER_JOINS = env.integer("LIMIT_MEMBER_JOINS", 60, least=1)
+# By user, per hour: the audit log keeps each change of a profile.
+LIMIT_PROFILE_CHANGES = env.integer("LIMIT_PROFILE_CHANGES", 60, least=1)
 # Failed sign-ins that lock an identifier for one address, and for all addresses.
 LOCK_PAIR_FAILURES = env.integer("LOCK_PAIR_FAILURES", 10, least=2)
 LOCK_PAIR_SECONDS = env.integer("LOCK_PAIR_SECONDS", 900, least=1)

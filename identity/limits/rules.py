@@ -147,6 +147,9 @@ TENANT_CONNECTOR_TESTS: Final = Limit(
 # One application of the members API: joining by phone reveals whether an account has the number.
 MEMBER_JOINS: Final = Limit("member joins", settings.LIMIT_MEMBER_JOINS, _HOUR)
 
+# Changes of the own profile by one user.
+PROFILE_CHANGES: Final = Limit("profile changes", settings.LIMIT_PROFILE_CHANGES, _HOUR)
+
 PAIR: Final = Lock("pair", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
 IDENTIFIER: Final = Lock("identifier", settings.LOCK_IDENTIFIER_FAILURES, settings.LOCK_IDENTIFIER_SECONDS)
 # A browser in which this user signed in before. Replaces IDENTIFIER.

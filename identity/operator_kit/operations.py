@@ -139,8 +139,8 @@ class Operation:
     Who can run it, and where:
 
     - ``permission`` is required in addition to the permission to change such rows.
-    - ``needs_proof``: the administrator has to prove the identity first: see ``fresh_proof``. The pages for
-      many rows, and those of ``serve``, do not ask for it.
+    - ``needs_proof``: the administrator has to prove the identity first, for all rows or for those of which
+      it is true: see ``fresh_proof``. The pages for many rows, and those of ``serve``, do not ask for it.
     - ``is_useful``: there is a button only for rows for which this is true. The form works for all.
     - ``hidden``: no button is shown. Only the result ``ShowForm`` of another operation shows the form.
     - ``section`` names the section of the row's page that has the button. Without it, the button is at the
@@ -174,7 +174,7 @@ class Operation:
     draft: Draft | None = None
     hidden: bool = False
     permission: str = ""
-    needs_proof: bool = False
+    needs_proof: bool | Callable[[Any], bool] = False
     bulk_label: tuple[Text, ...] = ()
     bulk_description: Text = ""
     sentence: Text = ""
@@ -211,6 +211,10 @@ class Operation:
 
     def _describe(self, name: str) -> str:
         return str(self.sentence).replace("{name}", name) if self.sentence and name else str(self.label)
+
+    def must_prove(self, row: Any) -> bool:
+        """Return whether the administrator has to prove the identity before the operation."""
+        return self.needs_proof(row) if callable(self.needs_proof) else self.needs_proof
 
     def get_form_class(self, row: Any) -> type[forms.Form]:
         return self.form if self.form_for is None else self.form_for(row)

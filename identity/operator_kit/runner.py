@@ -86,7 +86,7 @@ class OperationRunner:
         if row is not None and not operation.is_possible(row):
             messages.warning(request, _IMPOSSIBLE % {"label": operation.label})
             return HttpResponseRedirect(routes.row_url(row))
-        if operation.needs_proof and fresh_proof.is_missing(request):
+        if operation.must_prove(row) and fresh_proof.is_missing(request):
             return fresh_proof.ask(request)
         if request.method == "POST":
             return self._submit(request, operation, row)

@@ -86,6 +86,7 @@ class RoleAdmin(Pages):
             _("Scopes that are not selected are removed from the role. Issued tokens keep theirs."),
             partial(crud.assign, services.SCOPES, "scope_ids"), form=ScopesForm,
             initial=partial(crud.get_assigned, services.SCOPES, "scope_ids"),
+            needs_proof=lambda role: role.type == Role.Type.MACHINE,
         ),
         *users_admin.OPERATIONS,
         Operation(

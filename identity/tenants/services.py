@@ -13,6 +13,7 @@ from audit import log, retention
 from audit.events import Event
 from identity.core import audit_facts, records, tenancy
 from identity.core.errors import Invalid, ServiceError
+from identity.core.proof import TokenTooOld
 from identity.tenants.models import RetiredTenant, Tenant
 
 _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
@@ -23,17 +24,6 @@ class DefaultTenantIsProtected(ServiceError):
 
     reason = "default_tenant"
     message = gettext_noop("the default tenant cannot be deleted")
-
-
-class RetentionNeedsProof(ServiceError):
-    """Keeping the audit log for a shorter time needs a recent sign-in."""
-
-    status = 403
-    reason = "proof_needed"
-    message = (
-        "sign in again: keeping the audit log for a shorter time needs a token that is at most "
-        f"{settings.ADMIN_PROOF_SECONDS} seconds old"
-    )
 
 
 def check_slug(slug: str) -> None:
@@ -90,7 +80,7 @@ def change(
     ``is_proven`` is whether the administrator who makes the change has signed in recently.
 
     Raises:
-        RetentionNeedsProof: the log would be kept for a shorter time, and ``is_proven`` is false.
+        TokenTooOld: the log would be kept for a shorter time, and ``is_proven`` is false.
         records.Stale: the tenant was changed since the caller read it.
 
     """
@@ -100,7 +90,7 @@ def change(
     facts: dict[str, Any] = {}
     if new_days != days:
         if not is_proven and new_days is not None and (days is None or new_days < days):
-            raise RetentionNeedsProof
+            raise TokenTooOld
         retention.set_days(tenant.pk, new_days)
         facts = audit_facts.change_facts({"audit_retention_days": days}, {"audit_retention_days": new_days})
     records.change(

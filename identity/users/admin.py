@@ -16,6 +16,7 @@ from identity.operator_kit.pages import Pages
 from identity.users import (
     account_admin,
     assigned_passwords,
+    code_factors,
     profile_admin,
     services,
     sign_in_locks,
@@ -66,6 +67,11 @@ def _change(submission: Submission) -> str:
     return gettext("The user is changed.") if fields else gettext("Nothing was changed.")
 
 
+def _moves_codes(_user: User) -> bool:
+    """Return whether a changed address may get codes of second factors."""
+    return bool(code_factors.find_kinds())
+
+
 def _create(submission: Submission) -> ShowRow:
     fields = {name: value for name, value in submission.fields.items() if value}
     user = services.create(
@@ -104,7 +110,7 @@ class UserAdmin(Pages):
         Operation(
             "change", _("Edit user"), _("Changes the name, email and phone."), _change, form=PersonForm,
             initial=lambda user: {name: getattr(user, name) for name in PersonForm.base_fields},
-            sentence=_("Edit {name}"), edits=_("Account"),
+            sentence=_("Edit {name}"), edits=_("Account"), needs_proof=_moves_codes,
         ),
         profile_admin.EDIT,
         Operation(
@@ -137,6 +143,7 @@ class UserAdmin(Pages):
             _change, form=VerificationForm,
             initial=lambda user: {name: getattr(user, name) for name in VerificationForm.base_fields},
             is_possible=lambda user: bool(user.email or user.phone),
+            needs_proof=_moves_codes,
         ),
         *account_admin.OPERATIONS,
         Operation(

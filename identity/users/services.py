@@ -10,6 +10,7 @@ from audit.events import Event
 from identity.core import records
 from identity.users import (
     addresses,
+    code_factors,
     credentials,
     dummy_hashes,
     former_emails,
@@ -115,16 +116,18 @@ def change(
     *,
     proven: Kind | None = None,
     expected: frozenset[int] | None = None,
+    is_proven: bool = True,
 ) -> None:
     """Change the identifiers, verified flags, name, avatar, profile or custom data of a user.
 
     ``proven`` is the kind of identifier that the user has just verified. Without it an administrator makes
     the change. A new email or phone is then proven, and unverified unless its flag is set too. An account
     without an owner gets a new owner by a new address or flag. An account that has the new identifier
-    unproven loses it.
+    unproven loses it. ``is_proven`` is whether the administrator who makes the change has signed in recently.
 
     Raises:
         Invalid: a field breaks a rule, or another user of this tenant has the identifier.
+        TokenTooOld: codes to a changed address are a second factor, and ``is_proven`` is false.
         records.Stale: the user was changed since the caller read it.
 
     """
@@ -152,6 +155,7 @@ def change(
     user.search_text = user.fold_for_search()
     changed = addresses.set_changed(user, before, proven=proven)
     addresses.set_flags(user, fields)
+    code_factors.check(user, before, is_proven=is_proven)
     ownership.release({*changed, *([proven] if proven else [])}, to=user)
     columns = {name: getattr(user, name) for name in {*fields, *addresses.COLUMNS}}
     records.change(

@@ -112,8 +112,9 @@ class UserViewSet(CrudViewSet):
         return services.create(**fields, is_vouched_for=caller.vouches_for_addresses).pk
 
     def perform_update(self, row: User, fields: Row, expected: frozenset[int] | None) -> None:
-        """Change a user."""
-        services.change(row, fields, expected=expected)
+        """Change a user. Addresses whose codes are second factors need ``ADMIN_PROOF_SECONDS``."""
+        caller: Any = self.request.user
+        services.change(row, fields, expected=expected, is_proven=caller.has_signed_in_recently)
 
     def perform_destroy(self, row: User, expected: frozenset[int] | None) -> None:
         """Delete a user."""

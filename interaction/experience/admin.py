@@ -136,7 +136,7 @@ class SignInExperienceAdmin(Pages):
             _("Applies from the next sign-in on. Users who are signed in stay signed in."),
             partial(_save, _factors, "factors"), form=factors_admin.FactorsForm,
             initial=factors_admin.initial, tab=_("Second factors"), edits=_("Second factors"),
-            card=factors_admin.build_card,
+            card=factors_admin.build_card, needs_proof=True,
         ),
         Operation(
             "accounts", _("Edit account settings"),

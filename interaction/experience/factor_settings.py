@@ -31,7 +31,7 @@ DEFAULTS: Final[dict[str, dict[str, Any]]] = {
     },
     "attestation": {"require": False, "allowed_aaguids": [], "allow_synced": True},
 }
-_CHANNELS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
+CHANNELS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
 class BadPolicy(Invalid):
@@ -60,11 +60,11 @@ def check(values: Mapping[str, Any]) -> None:
         )
     if factors == {FactorType.BACKUP_CODE}:
         raise BadPolicy("mfa.factors", "backup codes need another factor")
-    for factor in factors & set(_CHANNELS):
-        if _get_only_channel(values["sign_in"]) == _CHANNELS[factor]:
+    for factor in factors & set(CHANNELS):
+        if _get_only_channel(values["sign_in"]) == CHANNELS[factor]:
             raise BadPolicy(
                 "mfa.factors",
-                f"{factor} cannot be used while codes by {_CHANNELS[factor]} are the only way in",
+                f"{factor} cannot be used while codes by {CHANNELS[factor]} are the only way in",
             )
 
 

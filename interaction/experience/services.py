@@ -11,7 +11,7 @@ from identity.core import records
 from identity.core.tenant_statements import Select
 from identity.factors.browsers import TrustedDevices
 from identity.tenants import services as tenants
-from interaction.experience import factor_settings, pictures, terms
+from interaction.experience import factor_settings, pictures, terms, weaker_factors
 from interaction.experience.models import WAYS, SignInExperience, default_password_policy, default_sign_up
 
 # The defaults of members that rows of earlier releases do not have.
@@ -43,10 +43,15 @@ def get_trusted_devices() -> TrustedDevices | None:
 
 
 @transaction.atomic
-def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> SignInExperience:
+def change(
+    fields: dict[str, Any], *, expected: frozenset[int] | None = None, is_proven: bool = True
+) -> SignInExperience:
     """Change the experience. Objects are merged one level deep, lists and texts are replaced.
 
+    ``is_proven`` is whether the administrator who makes the change has signed in recently.
+
     Raises:
+        TokenTooOld: the second factors would be weaker, and ``is_proven`` is false.
         records.Stale: the experience was changed since the caller read it.
         terms.NothingToAgreeTo: users must agree to the terms, and there are none.
         factor_settings.BadPolicy: users could be left without a way to sign in.
@@ -55,6 +60,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     # Locked, so that concurrent changes to the same object are not lost.
     experience = SignInExperience.objects.select_for_update().get()
     merged = _merge(experience, fields)
+    weaker_factors.check(experience.mfa, merged.get("mfa", experience.mfa), is_proven=is_proven)
     if "branding" in merged:
         merged["branding"] = pictures.store(merged["branding"])
     is_switched_on = _switches_on(experience.trusted_device_policy, merged.get("trusted_device_policy", {}))

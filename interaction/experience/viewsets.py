@@ -1,5 +1,7 @@
 """The API of the sign-in experience."""
 
+from typing import Any
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -26,7 +28,10 @@ class SignInExperienceView(APIView):
         experience = services.current()
         serializer = ExperienceSerializer(experience, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        services.change(serializer.validated_data, expected=expected_versions(request, experience.pk))
+        expected = expected_versions(request, experience.pk)
+        caller: Any = request.user
+        fields = serializer.validated_data
+        services.change(fields, expected=expected, is_proven=caller.has_signed_in_recently)
         return _respond(services.current())
 
 

@@ -103,6 +103,7 @@ class ApplicationAdmin(SectionedPages):
             partial(crud.assign, bindings.ROLES, "role_ids"), form=RolesForm,
             initial=partial(crud.get_assigned, bindings.ROLES, "role_ids"),
             is_possible=lambda row: row.type == Application.Type.MACHINE, section=PERMISSIONS,
+            needs_proof=True,
         ),
         access_admin.OPERATION,
         settings_admin.DELETE,

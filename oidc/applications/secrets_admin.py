@@ -15,7 +15,7 @@ from identity.operator_kit.operations import Operation, ShowSecrets, Submission
 from identity.operator_kit.panels import Panel
 from identity.operator_kit.timestamps import format_text, format_time
 from identity.rest.fields import MAX_DAYS_AHEAD
-from oidc.applications import client_secrets, services
+from oidc.applications import client_secrets, management_access, services
 from oidc.applications.client_secrets import NoSuchSecret
 from oidc.applications.models import Application
 from oidc.applications.page_sections import SECRETS
@@ -117,6 +117,7 @@ OPERATIONS: Final = (
         "add-secret", _("Add secret"),
         _("The other secrets still work, so the application can change to the new one without an outage."),
         _add, form=NewSecretForm, is_possible=_has_secrets, section=SECRETS,
+        needs_proof=management_access.has_role,
     ),
     Operation(
         "delete-secret", _("Delete secret"), _("The secret stops working at once."),
@@ -126,7 +127,7 @@ OPERATIONS: Final = (
     Operation(
         "secret", _("Create new secret"),
         _("All other secrets stop working at once. The application gets no tokens until it has the new one."),
-        _rotate, is_destructive=True, is_possible=_has_secrets,
+        _rotate, is_destructive=True, is_possible=_has_secrets, needs_proof=management_access.has_role,
     ),
 )  # fmt: skip
 register_panels(Application, _build_panels)

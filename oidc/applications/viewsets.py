@@ -16,7 +16,7 @@ from identity.rest.filters import contains
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import CrudViewSet, Row, TenantViewSet
 from identity.roles.serializers import RoleSerializer
-from oidc.applications import allowed_lists, bindings, client_secrets, services
+from oidc.applications import allowed_lists, bindings, client_secrets, management_access, services
 from oidc.applications.models import PUBLIC_TYPES, Application, OrganizationApplication
 from oidc.applications.serializers import (
     METADATA,
@@ -88,6 +88,8 @@ class ApplicationViewSet(CrudViewSet):
     def secret(self, request: Request, pk: str) -> Response:
         """Replace all secrets of an application by a new one. The others stop working at once."""
         application = self.get_object()
+        caller: Any = request.user
+        management_access.check_secret(application, is_proven=caller.has_signed_in_recently)
         secret = services.rotate_secret(application)
         return Response(
             {"client_id": application.client_id, "client_secret": secret},
@@ -113,6 +115,8 @@ class ApplicationSecrets(TenantViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """Create a further secret. The other secrets still work. Only this response contains its value."""
         application = self.get_object()
+        caller: Any = request.user
+        management_access.check_secret(application, is_proven=caller.has_signed_in_recently)
         serializer = NewSecretSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row, secret = client_secrets.create(application, **serializer.validated_data)
@@ -137,6 +141,12 @@ class ApplicationRoles(AssignmentView):
     parent_name = "application"
     columns = ("id", "name", "description", "type", "created_at", "updated_at")
     serializer_class = RoleSerializer
+
+    def replace(self, parent_id: UUID, item_ids: list[str], expected: frozenset[int] | None) -> None:
+        """Replace the roles. Further ones that grant the management API need ``ADMIN_PROOF_SECONDS``."""
+        caller: Any = self.request.user
+        management_access.check_roles(parent_id, item_ids, is_proven=caller.has_signed_in_recently)
+        super().replace(parent_id, item_ids, expected)
 
 
 class RoleApplications(AssignmentView):

@@ -51,7 +51,9 @@ class ClientPrincipal:
     conditions: Mapping[str, bool]
 
     is_authenticated = True  # for REST framework
-    has_recent_proof = True  # an application proves itself with each token
+    # An application proves itself with each token.
+    has_recent_proof = True
+    has_signed_in_recently = True
     vouches_for_addresses = True  # emails and phones of users it creates count as proven
     ends_second_factor_locks = True
 

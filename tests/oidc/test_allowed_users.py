@@ -22,6 +22,7 @@ from tests.support.authorize import (
 )
 from tests.support.cast import query_of, signed_in
 from tests.support.forms import form
+from tests.support.third_parties import connect
 
 
 @pytest.fixture
@@ -246,16 +247,31 @@ class TestSilently:
         assert len(description.split()) >= 3
         assert parked(acme) == 0
 
-    def test_decision_Q11_none_says_so_before_consent(self, acme, role):
+    def test_attack_AP46_a_third_party_without_consent_does_not_learn_who_may(self, acme, role, organization):
+        allowed = {"allowed_role_ids": [str(role.pk)], "allowed_organization_ids": [str(organization.pk)]}
+        client = acme.application(is_third_party=True, **allowed)
+        browser, user = signed_in(acme)
+        browser_of_member, member = signed_in(acme)
+        with acme.active():
+            organizations.add_members(organization.pk, [str(member.pk)])
+
+        neither = browser.authorize(client, prompt="none")
+        belongs = browser_of_member.authorize(client, prompt="none")
+        give(acme, user, role)
+        has_role = browser.authorize(client, prompt="none")
+
+        for answer in (neither, belongs, has_role):
+            assert find_refusal(answer, client) == Refusal("consent_required")
+        assert entries(acme, "Application.Refuse") == []
+
+    def test_decision_Q11_a_third_party_with_consent_is_told(self, acme, role):
         client = acme.application(is_third_party=True, allowed_role_ids=[str(role.pk)])
         browser, user = signed_in(acme)
-
-        refused = browser.authorize(client, prompt="none")
         give(acme, user, role)
-        asked = browser.authorize(client, prompt="none")
+        connect(browser, client)
+        take(acme, user)
 
-        assert find_refusal(refused, client) == Refusal("access_denied")
-        assert find_refusal(asked, client) == Refusal("consent_required")
+        assert find_refusal(browser.authorize(client, prompt="none"), client) == Refusal("access_denied")
 
     def test_nobody_signed_in_is_login_required(self, acme, wiki):
         assert find_refusal(acme.browser().authorize(wiki, prompt="none"), wiki) == Refusal("login_required")

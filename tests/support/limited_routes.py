@@ -171,6 +171,19 @@ def confirm(visit: Visit) -> httpx.Response:
     return visit.submit(path, **typed, username="another", typed=visit.identifier)
 
 
+def change_profile(visit: Visit) -> httpx.Response:
+    path = visit.route.partition(" ")[2]
+    if path == "/account/language":
+        return visit.submit(path, language=("de", "fr", "es", "ja")[visit.number])
+    return visit.submit(path, name=f"Name {visit.number}")
+
+
+def change_username(visit: Visit) -> httpx.Response:
+    if visit.rule is not rules.PROFILE_CHANGES:
+        return confirm(visit)
+    return visit.submit("/account/username", username=f"u-{secrets.token_hex(4)}", password=PASSWORD)
+
+
 def contact(visit: Visit) -> httpx.Response:
     if visit.rule in {rules.PAIR, rules.IDENTIFIER}:
         return confirm(visit)
@@ -332,7 +345,9 @@ DRIVERS: Final[dict[str, Driver]] = {
     "GET /social/:connector_id": social,
     "POST /social/:connector_id": social_form,
     "POST /account/linked": linked,
-    "POST /account/username": confirm,
+    "POST /account/profile": change_profile,
+    "POST /account/language": change_profile,
+    "POST /account/username": change_username,
     "POST /account/password": confirm,
     "POST /account/data": confirm,
     "POST /account/delete": confirm,

@@ -149,9 +149,11 @@ def confirm(session: Session, password: str) -> None:
         Locked: too many passwords were wrong before.
         SignInAgain: the user has no password, and the sign-in is too old.
         ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        limits.TooMany: too many sign-ins from this address.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """
+    limits.hit_by_address(rules.SIGN_INS)  # before the attempt, so that a refusal writes no entry
     with log.attempt(Event.PASSWORD_VERIFY, session_id=str(session.pk)) as audited:
         audited.user_id = session.user_id
         check_factor(session)
@@ -223,6 +225,7 @@ def confirm_for_factors(session: Session, password: str) -> None:
         Locked: too many passwords were wrong before.
         SignInAgain: the user has neither, and the sign-in is too old.
         ConfirmNeeded: the user has a second factor, and proved it too long ago; or the password is missing.
+        limits.TooMany: too many sign-ins from this address.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """

@@ -57,6 +57,7 @@ def delete(session: Session, experience: SignInExperience, *, password: str, typ
         confirmation.SignInAgain: a sign-in is required, or the session ended meanwhile.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
+        limits.TooMany: too many sign-ins from this address.
 
     """
     check_allowed(experience)

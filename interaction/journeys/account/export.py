@@ -33,6 +33,7 @@ def export(session: Session, *, password: str) -> Data:
             ended.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
+        limits.TooMany: too many sign-ins from this address.
 
     """
     confirmation.confirm(session, password)

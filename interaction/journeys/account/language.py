@@ -11,6 +11,10 @@ def choose(user: User, *, language: str, tag: str) -> None:
     """Keep a language in the user's profile, by its Django code and its BCP 47 tag.
 
     A profile that already names a variant of the language, such as ``en-GB``, stays as it is.
+
+    Raises:
+        limits.TooMany: the user changed the profile too often.
+
     """
     if languages.find_own(user) != get_supported_language_variant(language):
         profile.change(user, {"profile": {"locale": tag}})

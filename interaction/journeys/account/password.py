@@ -27,6 +27,7 @@ def change(session: Session, *, current: str, new: str) -> Renewed:
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         records.Stale: the account was changed concurrently.
         passwords.Busy: too many passwords are being hashed.
+        limits.TooMany: too many sign-ins from this address.
 
     """
     user, current_experience = session.user, experiences.current()

@@ -5,6 +5,8 @@ from typing import Any
 from django.db import transaction
 
 from identity.core.errors import ServiceError
+from identity.limits import rules
+from identity.limits import services as limits
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
@@ -37,11 +39,13 @@ def change(user: User, fields: dict[str, Any]) -> None:
 
     Raises:
         Invalid: a field breaks a rule.
+        limits.TooMany: the user changed the profile too often.
 
     """
     merged = merge_into(user.profile, fields)
     changed = {name: fields[name] for name, value in merged.items() if getattr(user, name) != value}
     if changed:
+        limits.hit((rules.PROFILE_CHANGES, str(user.pk)))  # the audit log keeps each change
         users.change(user, changed)
 
 
@@ -56,9 +60,12 @@ def change_username(session: Session, experience: SignInExperience, *, username:
         confirmation.SignInAgain: a sign-in is required, or the session ended meanwhile.
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
+        limits.TooMany: too many from this address, or the user changed the profile too often.
 
     """
     check_username_change(experience)
+    # As a registration does, the answer says whether another user has the username.
+    limits.hit_by_address(rules.REGISTRATIONS)
     confirmation.confirm(session, password)
     with transaction.atomic():
         change(session.user, {"username": username})

@@ -111,6 +111,7 @@ def confirm_password(session: Session, password: str) -> Renewed:
         confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         confirmation.SignInAgain: the session has ended.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
+        limits.TooMany: too many sign-ins from this address.
 
     """
     if not session.user.password:

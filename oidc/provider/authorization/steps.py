@@ -164,17 +164,16 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
     """Return the first missing step of a request with ``prompt=none``.
 
     Consent comes first. Otherwise an application without consent could find out who is signed in and since
-    when, by sending hints, values of ``sub`` and values of ``max_age``. For a user who may not use the
-    application, ``NO_ACCESS`` takes the place of consent.
+    when, by sending hints, values of ``sub`` and values of ``max_age``; and who has a role or is a member of
+    an organization, by allowing only these.
     """
-    may_use = together.do(access.may_use(session.user, authorization.application))
     if needed_consent.must_consent(session, authorization, None):
-        return Step.CONSENT if may_use else Step.NO_ACCESS
+        return Step.CONSENT
     if step := _get_step_for_other_user(authorization, session, signed_in=False, is_pending=False):
         return step
     if _must_sign_in_again(session, authorization):
         return Step.SIGN_IN
-    if not may_use:
+    if not together.do(access.may_use(session.user, authorization.application)):
         return Step.NO_ACCESS
     if _find_step_of_weak_sign_in(authorization, session, None):
         return Step.STEP_UP
