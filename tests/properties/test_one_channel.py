@@ -13,8 +13,7 @@ from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users.identifiers import Kind
 from interaction.connectors import provider_keys, relying_party
-from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import people, sign_ins
+from interaction.journeys.second_factor import people, reauthentication, sign_ins
 from interaction.verification import outgoing, resets
 from tests.properties.one_channel import Here, OneChannel
 from tests.support import account, factors, social
@@ -134,7 +133,7 @@ class TestTheMachine:
             machine.no_session_has_two_factors()
 
     def test_notices_M43_a_factor_that_is_enough_without_the_password(self, here, monkeypatch):
-        monkeypatch.setattr(confirmation, "must_enter_password", lambda _: False)
+        monkeypatch.setattr(reauthentication, "must_enter_password", lambda _: False)
         machine = self.begun(here)
 
         machine.the_user_leaves_a_session_open(with_password=True)
@@ -145,7 +144,7 @@ class TestTheMachine:
             machine.nothing_has_changed()
 
     def test_notices_M43_a_change_without_the_factor(self, here, monkeypatch):
-        monkeypatch.setattr(confirmation, "check_factor", lambda _: None)
+        monkeypatch.setattr(reauthentication, "check_factor", lambda _: None)
         machine = self.begun(here, has_password=False)
 
         machine.sign_in_by_code(0, Kind.EMAIL)

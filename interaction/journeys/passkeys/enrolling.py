@@ -30,11 +30,10 @@ from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
-from interaction.journeys.passkeys import stepping_up
-from interaction.journeys.second_factor import current_step, setting_up, verifying
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.passkeys import step_up
+from interaction.journeys.second_factor import current_step, reauthentication, setting_up, verifying
 from interaction.journeys.second_factor.current_step import SecondStep
+from interaction.journeys.second_factor.session_proofs import Renewed
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
 
 
@@ -83,13 +82,13 @@ def get_options_in_session(session: Session, ceremony: Ceremony, *, browser: str
 
     Raises:
         FactorNotAllowed: the tenant does not use passkeys for this.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the user has no password, and the sign-in is too old.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
 
     """
     experience = experiences.current()
     check_allowed(ceremony, experience)
-    confirmation.check_for_factors(session)
+    reauthentication.check_for_factors(session)
     own = Passkey.objects.filter(user=session.user)
     return _get_options(session.user, _bind_session(session, ceremony, browser), experience, own)
 
@@ -108,8 +107,8 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
     Raises:
         FactorNotAllowed: the tenant does not use passkeys for this.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the user has no password, and the sign-in is too old.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         PasskeyRefused: a check failed.
         AlreadyEnrolled: a user of this tenant has this passkey.
         TooManyFactors: the user has 20.
@@ -117,16 +116,16 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
     """
     experience = experiences.current()
     check_allowed(ceremony, experience)
-    confirmation.confirm_for_factors(session, password)
+    reauthentication.reauthenticate_for_factors(session, password)
     with transaction.atomic():
         locked = User.objects.select_for_update(no_key=True).filter(pk=session.user_id)
         is_first = not locked.values_list("factors", flat=True).first()
         passkey = _store(session.user, _bind_session(session, ceremony, browser), credential, name)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
             forgetting.end_remembered(session.user)
-        renewed = replace(stepping_up.step_up(session, experience.tenant), factor_id=passkey.pk)
+        renewed = replace(step_up.record(session, experience.tenant), factor_id=passkey.pk)
     session.user.refresh_from_db(fields=("factors", "two_step"))
     return renewed
 

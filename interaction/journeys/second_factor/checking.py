@@ -1,6 +1,6 @@
 """Sending and checking the codes of second factors.
 
-``verifying``, ``recovering`` and ``confirming`` decide what a right code allows. This module changes
+``verifying``, ``recovering`` and ``session_proofs`` decide what a right code allows. This module changes
 no sign-in and no session.
 """
 

@@ -1,7 +1,7 @@
 """Proving the second factor that a sign-in or an authorization request needs.
 
 The sign-in then continues: see ``current_step`` for what it needs, and ``checking`` for the codes.
-``confirming`` proves a factor again, for a change that the signed-in user makes.
+``session_proofs`` proves a factor again, for a change that the signed-in user makes.
 """
 
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ from identity.users import typed
 from interaction.journeys.second_factor import (
     backup,
     checking,
-    confirming,
     current_step,
     resetting,
+    session_proofs,
     starting,
 )
 from interaction.journeys.second_factor.checking import RECOVERY_CODE
@@ -153,7 +153,7 @@ def continue_after_factor(
     Raises:
         credentials.Suspended: the user is suspended.
         NothingPending: another request has finished the sign-in.
-        confirmation.SignInAgain: the session has ended.
+        reauthentication.SignInAgain: the session has ended.
 
     """
     if step.stored is None:
@@ -180,7 +180,7 @@ def _step_up(
     step: SecondStep, factor: FactorType, level: int, to_succeed: SupportsSucceed | None
 ) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
-    renewed = confirming.step_up(
+    renewed = session_proofs.step_up(
         step.session, factor, level, tenant=step.experience.tenant, to_succeed=to_succeed
     )
     return SignInResult(

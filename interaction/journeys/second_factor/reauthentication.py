@@ -1,4 +1,4 @@
-"""Confirmation of the user's identity before a sensitive change."""
+"""Reauthentication: the user proves the identity again before a sensitive change."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -85,7 +85,7 @@ def check_factor(session: Session) -> None:
     """Check that a user who has a second factor proved it within ``CONFIRM_SECONDS``.
 
     Raises:
-        ConfirmNeeded: the user has to prove it again: see ``second_factor.confirming``.
+        ConfirmNeeded: the user has to prove it again: see ``second_factor.session_proofs``.
 
     """
     if has_recent_factor(session):
@@ -139,11 +139,11 @@ def check_still_signed_in(session: Session) -> None:
         raise SignInAgain
 
 
-def confirm(session: Session, password: str) -> None:
+def reauthenticate(session: Session, password: str) -> None:
     """Check the password or, if the user has none, that the sign-in is at most ``CONFIRM_SECONDS`` ago.
 
     A user who has a second factor must have proven it within that time, too. Wrong passwords lock the
-    confirmation as they lock a sign-in, so that nobody can guess the password in an unattended browser.
+    reauthentication as they lock a sign-in, so that nobody can guess the password in an unattended browser.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
@@ -198,7 +198,7 @@ def must_sign_in_for_factors(session: Session) -> bool:
     return must_sign_in_again(session) and not has_recent_factor(session)
 
 
-def check_confirmed(session: Session) -> None:
+def check_reauthenticated(session: Session) -> None:
     """Check that the user has confirmed the identity, and may change factors.
 
     Raises:
@@ -212,7 +212,7 @@ def check_confirmed(session: Session) -> None:
         raise ConfirmNeeded([])
 
 
-def confirm_for_factors(session: Session, password: str) -> None:
+def reauthenticate_for_factors(session: Session, password: str) -> None:
     """Check the second factor and the password that a user has, before a change of factors.
 
     A session alone never changes a factor. A user with neither of the two must have signed in within
@@ -230,4 +230,4 @@ def confirm_for_factors(session: Session, password: str) -> None:
     if must_enter_password(session):
         if not password:
             raise ConfirmNeeded([{"type": BY_PASSWORD}])
-        confirm(session, password)
+        reauthenticate(session, password)
