@@ -10,7 +10,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed
 from identity.users.identifiers import Kind
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys import codes, locks
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import start_session_or_store
@@ -56,8 +56,8 @@ def sign_in_with_password(
     log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier))
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
-        offered = experience.current()
-        if not offered.can_use_password(kind):
+        experience = experiences.current()
+        if not experience.can_use_password(kind):
             raise MethodOff(kind)
         counted.check(locks.Locked)
         try:
@@ -71,7 +71,7 @@ def sign_in_with_password(
         return start_session_or_store(
             user,
             SignIn(way=Way.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
-            experience=offered,
+            experience=experience,
             visit=visit,
             audited=audited,
             to_succeed=counted,
@@ -95,8 +95,8 @@ def sign_in_with_code(
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
     with codes.code_attempt() as counted, log_attempt as audited:
         audited.application_id = visit.application_id
-        offered = experience.current()
-        if not offered.can_use_code(kind):
+        experience = experiences.current()
+        if not experience.can_use_code(kind):
             raise MethodOff(kind, "verification code")
         verified = verification.verify(
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=visit.browser
@@ -117,7 +117,7 @@ def sign_in_with_code(
                         keep_signed_in=keep_signed_in,
                         proven=proven,
                     ),
-                    experience=offered,
+                    experience=experience,
                     visit=visit,
                     audited=audited,
                     to_succeed=counted,

@@ -28,13 +28,13 @@ def change(session: Session, *, current: str, new: str) -> Renewed:
         passwords.Busy: too many passwords are being hashed.
 
     """
-    user, current_experience = session.user, experiences.current()
+    user, experience = session.user, experiences.current()
     own = (user.username, user.email, user.phone)
-    policy.check(new, current_experience.password_policy, field="new_password", own=own)
+    policy.check(new, experience.password_policy, field="new_password", own=own)
     reauthentication.reauthenticate(session, current)
     kinds = frozenset() if user.password else sign_ins.find_first_channels(session)
     encoded = credentials.hash_new_password(new)
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
         resets.record(user, kinds)
-        return session_proofs.renew(session, current_experience.tenant)
+        return session_proofs.renew(session, experience.tenant)
