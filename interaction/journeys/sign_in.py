@@ -5,7 +5,7 @@ from django.db import transaction
 from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed
@@ -70,7 +70,7 @@ def sign_in_with_password(
             locks.apply_identifier_lock(kind, key)
         return start_session_or_store(
             user,
-            SignIn(way=Way.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
+            SignIn(way=FirstFactor.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
             experience=experience,
             visit=visit,
             audited=audited,
@@ -111,7 +111,7 @@ def sign_in_with_code(
                 return start_session_or_store(
                     user,
                     SignIn(
-                        way=Way.CODE,
+                        way=FirstFactor.CODE,
                         amr=codes.METHODS[kind],
                         entered=frozenset((kind,)),
                         keep_signed_in=keep_signed_in,

@@ -9,7 +9,7 @@ from database import ids
 from identity.factors import authenticators, backup_codes, forgetting, services, settings_of_users
 from identity.factors.errors import FactorError, FactorNotAllowed
 from identity.factors.kinds import FactorType
-from identity.factors.needed import Person
+from identity.factors.needed import AvailableFactors
 from identity.factors.policy import Policy
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.sessions import services as sessions
@@ -21,9 +21,9 @@ from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import (
     authenticator_setup,
+    available_factors,
     backup,
     demands,
-    people,
     reauthentication,
     session_proofs,
 )
@@ -72,11 +72,15 @@ def get_overview(session: Session, experience: SignInExperience) -> Overview | N
     if not experience.has_factors:
         return None
     user = session.user
-    usable = people.get_person(user, policy).get_usable(policy)
+    usable = available_factors.find(user, policy).get_usable(policy)
     stored = [factor for factor in services.get_factors(user) if factor.type in policy.factors]
     return Overview(
         factors=[factor for factor in stored if factor.type is not FactorType.BACKUP_CODE],
-        sent=[people.mask_address(user, factor) for factor in usable if factor in people.KINDS],
+        sent=[
+            available_factors.mask_address(user, factor)
+            for factor in usable
+            if factor in available_factors.KINDS
+        ],
         two_step=user.two_step,
         is_required=demands.is_factor_required(user, policy),
         may_add_authenticator=FactorType.TOTP in policy.factors,
@@ -234,8 +238,8 @@ def _get_experience(factor: FactorType) -> SignInExperience:
 
 
 def _get_usable(user: User, policy: Policy) -> list[FactorType]:
-    person: Person = people.get_person(user, policy)
-    return person.get_usable(policy)
+    available: AvailableFactors = available_factors.find(user, policy)
+    return available.get_usable(policy)
 
 
 def _lock_factors(user: User) -> int:

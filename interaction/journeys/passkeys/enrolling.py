@@ -20,7 +20,7 @@ from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.models import Passkey
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.factors.passkey_refusals import PasskeyRefused
 from identity.limits import rules
 from identity.limits import services as limits
@@ -47,7 +47,7 @@ def get_options_in_sign_in(visit: Visit, ceremony: Ceremony) -> dict[str, Any]:
     """
     step = _find(visit)
     # The lost passkeys will be deleted, so they are not excluded: their device may create the new passkey.
-    has_lost_all = step.sign_in.way == Way.RECOVERY
+    has_lost_all = step.sign_in.way == FirstFactor.RECOVERY
     own = Passkey.objects.none() if has_lost_all else Passkey.objects.filter(user=step.user)
     return _get_options(step.user, _bind_step(step, ceremony), step.experience, own)
 

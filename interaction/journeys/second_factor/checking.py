@@ -25,7 +25,7 @@ from identity.sessions.known_users import KnownUsers
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.journeys import codes
-from interaction.journeys.second_factor.people import KINDS
+from interaction.journeys.second_factor.available_factors import KINDS
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
-from identity.factors.needed import EXPLICIT, Need, Way
+from identity.factors.needed import EXPLICIT, FirstFactor, Need
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.experience import services as experiences
@@ -60,7 +60,7 @@ class SecondStep:
     @property
     def is_reset(self) -> bool:
         """Whether the step allows a new password, and does not start a session."""
-        return self.sign_in.way == Way.FORGOT_PASSWORD
+        return self.sign_in.way == FirstFactor.FORGOT_PASSWORD
 
     @property
     def may_cancel(self) -> bool:

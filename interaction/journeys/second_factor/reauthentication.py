@@ -19,7 +19,7 @@ from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from interaction.experience import services as experiences
 from interaction.journeys.locks import Locked
-from interaction.journeys.second_factor import people, sign_ins
+from interaction.journeys.second_factor import available_factors, sign_ins
 
 # The one way to confirm the identity without a second factor.
 BY_PASSWORD: Final = "Password"  # noqa: S105 - the name of a way
@@ -74,11 +74,15 @@ def get_factors(session: Session, policy: Policy | None = None) -> list[FactorTy
     policy = policy or experiences.current().factor_policy
     if not policy.is_on:
         return []
-    person = people.get_person(user, policy)
+    available = available_factors.find(user, policy)
     entered = sign_ins.of_session(session).entered
     if session.level > Level.ONE:
-        entered = people.leave_out(person, policy, sign_ins.find_first_channels(session), entered)
-    return person.get_usable(policy, people.find_used_channels(user, person, policy, entered))
+        entered = available_factors.leave_out(
+            available, policy, sign_ins.find_first_channels(session), entered
+        )
+    return available.get_usable(
+        policy, available_factors.find_used_channels(user, available, policy, entered)
+    )
 
 
 def check_factor(session: Session) -> None:
@@ -96,7 +100,7 @@ def check_factor(session: Session) -> None:
             [
                 {"type": factor.value} | ({"masked": masked} if masked else {})
                 for factor in factors
-                for masked in [people.mask_address(user, factor)]
+                for masked in [available_factors.mask_address(user, factor)]
             ]
         )
 

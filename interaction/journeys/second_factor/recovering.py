@@ -4,7 +4,7 @@ from audit import log
 from audit.events import Event
 from identity.factors import metrics
 from identity.factors.errors import FactorNotAllowed, WrongFactor
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.factors.policy import ENROLABLE
 from identity.limits import rules
 from identity.limits import services as limits
@@ -49,7 +49,9 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         locked=limits.TooMany,
         within=rules.SIGN_INS,
     )
-    log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed.identifier(identifier), way=Way.RECOVERY)
+    log_attempt = log.attempt(
+        Event.SIGN_IN_FIRST_FACTOR, typed.identifier(identifier), way=FirstFactor.RECOVERY
+    )
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         experience = experiences.current()
@@ -61,7 +63,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
             owner, checked = _check(user, code)
             return starting.start_session_or_store(
                 owner,
-                SignIn(way=Way.RECOVERY, amr=[]),
+                SignIn(way=FirstFactor.RECOVERY, amr=[]),
                 experience=experience,
                 visit=visit,
                 audited=audited,

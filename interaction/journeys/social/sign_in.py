@@ -10,7 +10,7 @@ from audit import log
 from audit.events import Event
 from audit.log import AuditedOperation
 from identity.core.errors import Invalid
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.sessions import proof_secrets
 from identity.sessions.proof_secrets import ProofSecret
 from identity.users import services as users
@@ -19,7 +19,7 @@ from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experiences
 from interaction.journeys import provider_accounts
 from interaction.journeys.pending import Expired, Pending
-from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor import available_factors
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import start_session_or_store
 from interaction.journeys.social import matching, provider
@@ -177,9 +177,9 @@ def _start_session(
     return start_session_or_store(
         user,
         SignIn(
-            way=Way.SOCIAL if linked else Way.LINKING,
+            way=FirstFactor.SOCIAL if linked else FirstFactor.LINKING,
             amr=[],
-            entered=people.find_mailbox_of_account(user, experience.factor_policy),
+            entered=available_factors.find_mailbox_of_account(user, experience.factor_policy),
             auth_time=person.auth_time,
             keep_signed_in=attempt.keep_signed_in,
             account=ProvenAccount(profile, offer.connector, offer.name, linked),

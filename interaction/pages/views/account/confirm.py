@@ -12,7 +12,12 @@ from identity.factors.challenges import Ceremony
 from identity.http.responses import add_headers, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from interaction.journeys.second_factor import browser_cookies, people, reauthentication, session_proofs
+from interaction.journeys.second_factor import (
+    available_factors,
+    browser_cookies,
+    reauthentication,
+    session_proofs,
+)
 from interaction.journeys.second_factor.next_step import Method
 from interaction.pages import context, factor_page
 from interaction.pages.factor_page import FactorForm
@@ -30,7 +35,7 @@ def confirm(request: HttpRequest, session: Session) -> HttpResponse:
     factors = reauthentication.get_factors(session, context.get_experience(request).factor_policy)
     if not factors or (request.method != "POST" and reauthentication.has_recent_factor(session)):
         return redirect(reverse(f"pages:{back}"))
-    methods = [Method(factor, people.mask_address(session.user, factor)) for factor in factors]
+    methods = [Method(factor, available_factors.mask_address(session.user, factor)) for factor in factors]
     if request.method != "POST":
         return _page(request, session, methods, FactorForm(), back)
     factor = factor_page.get_factor(request, factors)
