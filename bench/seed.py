@@ -27,7 +27,7 @@ def main() -> None:
     from identity.resources import services as resources  # noqa: PLC0415
     from identity.tenants import services as tenants  # noqa: PLC0415
     from identity.users import services as users  # noqa: PLC0415
-    from interaction.experience import services as experience  # noqa: PLC0415
+    from interaction.experience import services as experiences  # noqa: PLC0415
     from management.seeding import bootstrap  # noqa: PLC0415
     from oidc.applications import services as applications  # noqa: PLC0415
 
@@ -50,7 +50,7 @@ def main() -> None:
         for name in names:
             users.create(username=name, password=password, name=name.title(), email=f"{name}@rp.example")
     with tenancy.using(passkeys):
-        experience.change({"passkey_sign_in": {"enabled": True}})
+        experiences.change({"passkey_sign_in": {"enabled": True}})
         passkey_web = applications.register(name="Web", type="Traditional", redirect_uris=[_REDIRECT_URI])
         for name in names[:_PASSKEY_USERS]:
             users.create(username=name, password=password, name=name.title(), email=f"{name}@rp.example")

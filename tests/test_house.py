@@ -306,11 +306,11 @@ def test_decision_M1_one_module_of_the_product_imports_the_library_of_webauthn()
 # Where a session may start or reach a higher level: after the second factor is proven, or not needed.
 _STARTS_SESSIONS = {
     "interaction/journeys/second_factor/starting.py": {"start"},
-    "interaction/journeys/second_factor/confirming.py": {"step_up", "record_password"},
+    "interaction/journeys/second_factor/session_proofs.py": {"step_up", "record_password"},
     # Of made-up users. No browser has them.
     "management/seeding/demo_data/live_sessions.py": {"Session", "bulk_create"},
 }
-_SESSION_MODULES = {f"identity.sessions.{name}" for name in ("services", "models", "confirmations")}
+_SESSION_MODULES = {f"identity.sessions.{name}" for name in ("services", "models", "renewal")}
 _MAKES_SESSIONS = {
     "start",
     "step_up",

@@ -7,6 +7,7 @@ organization, and risk.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 from identity.factors.kinds import BITS, FactorType
@@ -21,20 +22,20 @@ RISK: Final = "risk:"  # the prefix of a reason that is a risk
 _CHANNELS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
-class Way:
-    """How the first factor was proven."""
+class FirstFactor(StrEnum):
+    """What was proven first: the way that the audit log and pending sign-ins name."""
 
-    PASSWORD: Final = "password"  # noqa: S105 - a way
-    CODE: Final = "code"
-    SOCIAL: Final = "social"
+    PASSWORD = "password"  # noqa: S105 - a way
+    CODE = "code"
+    SOCIAL = "social"
     # An account elsewhere that is not linked yet, and will be by its email address.
-    LINKING: Final = "linking"
-    PASSKEY: Final = "passkey"
-    RECOVERY: Final = "recovery"
-    REGISTER: Final = "register"
+    LINKING = "linking"
+    PASSKEY = "passkey"
+    RECOVERY = "recovery"
+    REGISTER = "register"
     # A code for a forgotten password, which never signs in: see ``find_need``.
-    FORGOT_PASSWORD: Final = "forgot_password"  # noqa: S105 - a way
-    SESSION: Final = "session"  # nothing was proven now: the user is signed in
+    FORGOT_PASSWORD = "forgot_password"  # noqa: S105 - a way
+    SESSION = "session"  # nothing was proven now: the user is signed in
 
 
 # The reasons of explicit demands. Users who do not meet one can return to the application.
@@ -42,8 +43,8 @@ EXPLICIT: Final = frozenset(("acr", "application", "organization"))
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """What a user can prove.
+class AvailableFactors:
+    """The second factors that a user can prove, and what the user has chosen about them.
 
     ``factors`` are the bits of ``User.factors``, and ``reachable`` the kinds of verified addresses to which
     a code can be sent now.
@@ -122,7 +123,7 @@ NOTHING: Final = Need()
 
 
 def find_need(
-    policy: Policy, person: Person, proven: Proven, demands: Demands, *, is_remembered: bool
+    policy: Policy, available: AvailableFactors, proven: Proven, demands: Demands, *, is_remembered: bool
 ) -> Need:
     """Return what a sign-in needs besides what is proven.
 
@@ -132,20 +133,20 @@ def find_need(
     if not policy.is_on:
         # Without second factors, only another sign-in can meet a demand, with a passkey alone.
         return _find_demanded(policy, [], proven, demands.essential, may_skip=False) or NOTHING
-    if proven.way == Way.RECOVERY and proven.level < Level.TWO:
+    if proven.way == FirstFactor.RECOVERY and proven.level < Level.TWO:
         # An administrator vouches for the user, whose only way on is a new factor.
         return Need(Level.TWO, (), _get_enrolable(policy, Level.TWO), reasons=("person",))
-    if proven.way == Way.FORGOT_PASSWORD:
-        return _find_reset_need(policy, person)
-    usable = person.get_usable(policy, proven.channels)
+    if proven.way == FirstFactor.FORGOT_PASSWORD:
+        return _find_reset_need(policy, available)
+    usable = available.get_usable(policy, proven.channels)
     required = dict(demands.essential)
-    if proven.way == Way.LINKING and _has_set_up(usable):
+    if proven.way == FirstFactor.LINKING and _has_set_up(usable):
         # The account is a further way to sign in, for which the account page always asks for the factor, too.
         required["person"] = Level.TWO
     if not is_remembered:
         if demands.for_strict_organization:
             required["organization"] = Level.TWO
-        required |= dict.fromkeys(_get_policy_reasons(policy, person, proven, demands, usable), Level.TWO)
+        required |= dict.fromkeys(_get_policy_reasons(policy, available, proven, demands, usable), Level.TWO)
     if usable:
         required |= dict.fromkeys((f"{RISK}{risk}" for risk in demands.risks), Level.TWO)
     if need := _find_demanded(policy, usable, proven, required, may_skip=False):
@@ -153,7 +154,7 @@ def find_need(
     if proven.skips:
         return NOTHING
     wish = _find_demanded(policy, usable, proven, demands.wished, may_skip=True)
-    return wish or _find_offer(policy, person, proven, usable)
+    return wish or _find_offer(policy, available, proven, usable)
 
 
 def _has_set_up(usable: list[FactorType]) -> bool:
@@ -161,28 +162,28 @@ def _has_set_up(usable: list[FactorType]) -> bool:
     return any(factor not in _CHANNELS for factor in usable)
 
 
-def can_reach(policy: Policy, person: Person, proven: Proven, level: int) -> bool:
+def can_reach(policy: Policy, available: AvailableFactors, proven: Proven, level: int) -> bool:
     """Return whether a sign-in can reach a level, with a factor that the user has or can set up."""
-    usable = person.get_usable(policy, proven.channels)
+    usable = available.get_usable(policy, proven.channels)
     return any(_REACHES[factor] >= level for factor in usable) or bool(_get_enrolable(policy, level))
 
 
-def _find_reset_need(policy: Policy, person: Person) -> Need:
+def _find_reset_need(policy: Policy, available: AvailableFactors) -> Need:
     """Return what a user needs, besides the code that was sent, to replace a forgotten password.
 
     Codes to another address do not count: a person who controls the mailbox may control the phone, too.
     """
-    usable = person.get_usable(policy, used=frozenset(_CHANNELS.values()))
-    return Need(Level.TWO, tuple(usable), reasons=(Way.FORGOT_PASSWORD,)) if usable else NOTHING
+    usable = available.get_usable(policy, used=frozenset(_CHANNELS.values()))
+    return Need(Level.TWO, tuple(usable), reasons=(FirstFactor.FORGOT_PASSWORD,)) if usable else NOTHING
 
 
 def _get_policy_reasons(
-    policy: Policy, person: Person, proven: Proven, demands: Demands, usable: list[FactorType]
+    policy: Policy, available: AvailableFactors, proven: Proven, demands: Demands, usable: list[FactorType]
 ) -> Iterable[str]:
     """Return whose policy asks for two factors: the person's own, the tenant's, an organization's."""
     if _is_waived(policy, proven, usable):
         return
-    if person.two_step and usable:  # what the tenant switched off is no longer asked for
+    if available.two_step and usable:  # what the tenant switched off is no longer asked for
         yield "person"
     if policy.prompt is Prompt.MANDATORY:
         yield "tenant"
@@ -196,9 +197,9 @@ def _is_waived(policy: Policy, proven: Proven, usable: list[FactorType]) -> bool
     Before an account is linked by its email address, it leaves nothing to the provider for a user who has a
     second factor: a person who controls the mailbox may have created the account.
     """
-    if proven.way == Way.SESSION:
+    if proven.way == FirstFactor.SESSION:
         return True
-    is_trusted = proven.way == Way.SOCIAL or (proven.way == Way.LINKING and not usable)
+    is_trusted = proven.way == FirstFactor.SOCIAL or (proven.way == FirstFactor.LINKING and not usable)
     return is_trusted and policy.social is SocialRule.SKIP
 
 
@@ -223,13 +224,15 @@ def _get_enrolable(policy: Policy, level: int) -> tuple[FactorType, ...]:
     return tuple(factor for factor in ENROLABLE if factor in policy.factors and _REACHES[factor] >= level)
 
 
-def _find_offer(policy: Policy, person: Person, proven: Proven, usable: list[FactorType]) -> Need:
+def _find_offer(
+    policy: Policy, available: AvailableFactors, proven: Proven, usable: list[FactorType]
+) -> Need:
     """Return the offer to set up a factor. A user who has declined gets no further offer."""
     enrolable = _get_enrolable(policy, Level.TWO)
-    if usable or person.has_skipped or proven.level > Level.ONE or _is_waived(policy, proven, usable):
+    if usable or available.has_skipped or proven.level > Level.ONE or _is_waived(policy, proven, usable):
         return NOTHING
     is_offered = policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP or (
-        policy.prompt is Prompt.AT_SIGN_IN and proven.way != Way.REGISTER
+        policy.prompt is Prompt.AT_SIGN_IN and proven.way != FirstFactor.REGISTER
     )
     if not (is_offered and enrolable):
         return NOTHING

@@ -12,7 +12,7 @@ from identity.users.models import User
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SignInWay:
     """A way to sign in, such as "Email and password". ``problem`` says why it does not work, or is empty.
 
     ``operation`` is the name of the operation on the user that fixes it, and ``link`` leads to the setting.
@@ -28,7 +28,7 @@ class Way:
     connector_id: str = ""
 
 
-GetWays = Callable[[User], list[Way]]
+GetWays = Callable[[User], list[SignInWay]]
 _sources: Final[list[GetWays]] = []
 
 
@@ -37,7 +37,7 @@ def register(get: GetWays) -> None:
     _sources.append(get)
 
 
-def get_ways(user: User) -> list[Way]:
+def get_ways(user: User) -> list[SignInWay]:
     """Return the ways of a user, those that work first."""
     ways = [way for get in _sources for way in get(user)]
     return sorted(ways, key=lambda way: bool(way.problem))

@@ -16,8 +16,8 @@ from identity.users.viewsets import UserRows
 from interaction.api.permissions import SameOrigin
 from interaction.api.serializers import OwnSessionSerializer
 from interaction.api.trusted_devices import UserTrustedDevices
-from interaction.journeys.account import confirmation
-from interaction.journeys.account.confirmation import NotSignedIn
+from interaction.journeys.second_factor import reauthentication
+from interaction.journeys.second_factor.reauthentication import NotSignedIn
 from oidc.grants import revocations
 from oidc.grants.viewsets import UserGrants
 
@@ -74,12 +74,12 @@ class OwnTrustedDevices(OwnRows, UserTrustedDevices):
 
     def destroy(self, request: Request, device_pk: str, **_: Any) -> Response:
         """Forget a browser. It needs a second factor that was proven within `CONFIRM_SECONDS`."""
-        confirmation.check_factor(self.session)
+        reauthentication.check_factor(self.session)
         return super().destroy(request, device_pk)
 
     def destroy_all(self, request: Request, **_: Any) -> Response:
         """Forget all browsers. It needs a second factor that was proven within `CONFIRM_SECONDS`."""
-        confirmation.check_factor(self.session)
+        reauthentication.check_factor(self.session)
         return super().destroy_all(request)
 
 

@@ -20,7 +20,7 @@ from interaction.api.user_factors import read_two_step, respond_with_settings
 from interaction.api.user_factors_serializers import UserFactorSerializer, UserFactorSettingsSerializer
 from interaction.journeys import own_factors, user_factors
 from interaction.journeys.second_factor import browser_cookies
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.second_factor.session_proofs import Renewed
 
 
 class _OwnView(OwnRows):

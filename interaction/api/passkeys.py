@@ -21,7 +21,7 @@ from interaction.api.second_factor_serializers import SignedInSerializer
 from interaction.api.views import respond_to_sign_in
 from interaction.journeys.passkeys import steps
 from interaction.journeys.second_factor import backup, browser_cookies
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.second_factor.session_proofs import Renewed
 
 
 class PasskeyOptions(SecondFactorView):

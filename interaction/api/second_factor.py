@@ -21,18 +21,17 @@ from interaction.api.second_factor_serializers import (
 )
 from interaction.api.serializers import CodeSentSerializer, InteractionSerializer, NextSerializer
 from interaction.api.views import InteractionView, respond_to_sign_in
-from interaction.journeys import languages
-from interaction.journeys.account.confirmation import NotSignedIn
+from interaction.journeys import languages, sign_in_or_session
 from interaction.journeys.second_factor import (
     backup,
     leaving,
     next_step,
     recovering,
     setting_up,
-    sign_in_or_session,
     verifying,
     visits,
 )
+from interaction.journeys.second_factor.reauthentication import NotSignedIn
 from interaction.journeys.second_factor.sign_ins import Visit
 
 

@@ -28,7 +28,7 @@ from interaction.api.serializers import (
 )
 from interaction.connectors import captcha
 from interaction.experience import factor_settings
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import browser_cookies, next_step, visits
@@ -55,14 +55,14 @@ class Experience(APIView):
         pending_request = pending.find(request, query.validated_data["interaction"])
         must_reauthenticate = pending_request is not None and pending_request.must_reauthenticate
         social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
-        current_experience = experience.current()
-        document = OfferedExperienceSerializer(current_experience).data
+        experience = experiences.current()
+        document = OfferedExperienceSerializer(experience).data
         for name in _FACTOR_SETTINGS:
             stored = document.pop(name)
-            if current_experience.has_factors:
+            if experience.has_factors:
                 document[name] = factor_settings.complete(name, stored)
-        document["branding"] = page_branding.get_branding(current_experience, pending_request)
-        if current_experience.tenant.keep_signed_in:
+        document["branding"] = page_branding.get_branding(experience, pending_request)
+        if experience.tenant.keep_signed_in:
             document["keep_signed_in"] = True
         document["social_connectors"] = SocialConnectorSerializer(social_offers, many=True).data
         current_captcha = captcha.current()

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 
 
 def check(email: str) -> None:
@@ -23,5 +23,5 @@ def check(email: str) -> None:
 def is_allowed(email: str) -> bool:
     """Return whether the tenant allows a new address."""
     return email.rpartition("@")[0].isascii() or bool(
-        experience.current().account.get("non_ascii_email_names", False)
+        experiences.current().account.get("non_ascii_email_names", False)
     )

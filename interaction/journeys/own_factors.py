@@ -8,10 +8,10 @@ from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.sessions.models import Session
 from interaction.journeys import user_factors
-from interaction.journeys.account import confirmation, factor_names, factors
-from interaction.journeys.passkeys import enrolling, stepping_up
-from interaction.journeys.second_factor import confirming
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.account import factor_names, factors
+from interaction.journeys.passkeys import enrolling, step_up
+from interaction.journeys.second_factor import reauthentication, session_proofs
+from interaction.journeys.second_factor.session_proofs import Renewed
 
 
 def confirm(session: Session, fields: dict[str, Any], *, browser: str) -> Renewed:
@@ -23,15 +23,15 @@ def confirm(session: Session, fields: dict[str, Any], *, browser: str) -> Renewe
         WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
         PasskeyRefused: a check of the passkey failed.
         FactorNotAllowed: the user does not have this factor, or no password.
-        confirmation.ConfirmNeeded: the password is not enough, because the user has a second factor.
+        reauthentication.ConfirmNeeded: the password is not enough, because the user has a second factor.
         limits.TooMany: too many from this network.
 
     """
     if "credential" in fields:
-        return stepping_up.confirm(session, credential=fields["credential"], browser=browser)
+        return step_up.confirm(session, credential=fields["credential"], browser=browser)
     if "code" in fields:
-        return confirming.confirm(session, factor=FactorType(fields["type"]), code=fields["code"])
-    return confirming.confirm_password(session, fields["password"])
+        return session_proofs.confirm(session, factor=FactorType(fields["type"]), code=fields["code"])
+    return session_proofs.confirm_password(session, fields["password"])
 
 
 def create(
@@ -40,7 +40,7 @@ def create(
     """Set up a factor. Return what a list shows of it, or new backup codes, and the renewed session.
 
     Raises:
-        confirmation.ConfirmNeeded: the user has to confirm the identity.
+        reauthentication.ConfirmNeeded: the user has to confirm the identity.
         FactorNotAllowed: the tenant does not use this factor, or it needs no set-up.
         EnrolmentExpired: the secret is more than 15 minutes old, or of another user or session.
         WrongFactor: the code is not of this secret.
@@ -50,7 +50,7 @@ def create(
         backup_codes.NoOtherFactor: backup codes need another factor.
 
     """
-    confirmation.check_confirmed(session)
+    reauthentication.check_reauthenticated(session)
     factor, name = FactorType(fields["type"]), fields["name"]
     if factor is FactorType.BACKUP_CODE:
         return {"type": factor, "codes": factors.renew_backup_codes(session, password="")}, None
@@ -85,11 +85,11 @@ def rename(session: Session, factor_id: str, *, name: str) -> dict[str, Any]:
     """Give a passkey or an authenticator another name, and return what a list shows of it.
 
     Raises:
-        confirmation.ConfirmNeeded: the user has to confirm the identity.
+        reauthentication.ConfirmNeeded: the user has to confirm the identity.
         NoSuchFactor: the user has no such factor with this id.
 
     """
-    confirmation.check_confirmed(session)
+    reauthentication.check_reauthenticated(session)
     factor_names.rename(session, factor_id, name=name, password="")
     return find(session, factor_id)
 
@@ -98,14 +98,14 @@ def remove(session: Session, factor_id: str) -> Renewed:
     """Remove a factor as ``factors.remove`` does, and return the renewed session.
 
     Raises:
-        confirmation.ConfirmNeeded: the user has to confirm the identity.
+        reauthentication.ConfirmNeeded: the user has to confirm the identity.
         NoSuchFactor: the user has no factor with this id.
         FactorRequired: a policy demands a second factor, and this is the last one.
         NoWayIn: the user could not sign in any more.
-        confirmation.SignInAgain: the session ended meanwhile.
+        reauthentication.SignInAgain: the session ended meanwhile.
 
     """
-    confirmation.check_confirmed(session)
+    reauthentication.check_reauthenticated(session)
     return factors.remove(session, factor_id, password="")[1]
 
 
@@ -113,13 +113,13 @@ def switch_two_step(session: Session, *, is_on: bool | None, expected: frozenset
     """Store whether the user is asked for a second factor although no policy asks. None changes nothing.
 
     Raises:
-        confirmation.ConfirmNeeded: the user has to confirm the identity.
+        reauthentication.ConfirmNeeded: the user has to confirm the identity.
         FactorRequired: a policy demands a second factor, so it cannot be switched off.
         FactorNotAllowed: the user has no factor that could be asked for.
         Stale: the user has another version now than those in ``expected``.
 
     """
-    confirmation.check_confirmed(session)
+    reauthentication.check_reauthenticated(session)
     if is_on is None:
         settings_of_users.check_version(session.user, expected)
     else:

@@ -6,7 +6,7 @@ from identity.users import ownership
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors.providers.base import Profile
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.pending_sign_ins.services import NothingPending
 from interaction.social import proven_accounts, same_address
 from interaction.social import services as identities
@@ -19,7 +19,7 @@ class AccountChanged(NothingPending):
 
 def may_link(user: User, profile: Profile) -> bool:
     """Return whether the tenant lets a profile be linked to a user, who has verified the same email."""
-    allows = bool(experience.current().social_sign_in["automatic_account_linking"])
+    allows = bool(experiences.current().social_sign_in["automatic_account_linking"])
     return allows and user.email_verified and same_address.is_same_address(user.email, profile.email)
 
 

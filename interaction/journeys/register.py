@@ -8,7 +8,7 @@ from audit import log
 from audit.events import Event
 from audit.log import AuditedOperation
 from identity.core.errors import Invalid, ServiceError
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import passwords, typed_identifiers
@@ -93,7 +93,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
             amr = (["pwd"] if password else []) + [name for kind in proofs for name in codes.METHODS[kind]]
             return start_session_or_store(
                 user,
-                SignIn(way=Way.REGISTER, amr=list(dict.fromkeys(amr)), entered=frozenset(proofs)),
+                SignIn(way=FirstFactor.REGISTER, amr=list(dict.fromkeys(amr)), entered=frozenset(proofs)),
                 experience=experience,
                 visit=visit,
                 audited=audited,

@@ -6,7 +6,7 @@ from django.utils.translation import gettext
 from identity.factors.models import Passkey
 from identity.users.factor_bits import PASSKEY
 from identity.users.models import User
-from interaction.social import services as social
+from interaction.social import services as identities
 
 
 def describe(user: User) -> str:
@@ -16,7 +16,7 @@ def describe(user: User) -> str:
     """
     accounts = [
         f"{identity.provider_name} ({identity.email})" if identity.email else identity.provider_name
-        for identity in social.find_by_user(user)
+        for identity in identities.find_by_user(user)
     ]
     return ", ".join([*accounts, *_describe_passkeys(user)])
 

@@ -10,7 +10,7 @@ from identity.users import credentials, identifiers, ownership, passwords, typed
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import policy
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys.second_factor import resetting
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.verification import proofs as code_proofs
@@ -52,10 +52,10 @@ def set_new_password(*, identifier: str, new_password: str, visit: Visit) -> Non
         if proof is None or user is None:
             raise verification.NotVerified("identifier")
         audited.set_identifier_known(is_known=True)
-        current = experience.current()
+        experience = experiences.current()
         own = (user.username, user.email, user.phone)
-        policy.check(new_password, current.password_policy, field="new_password", own=own)
-        resetting.check(user, proof, visit, current)
+        policy.check(new_password, experience.password_policy, field="new_password", own=own)
+        resetting.check(user, proof, visit, experience)
         encoded = passwords.hash_password(new_password)
         try:
             with transaction.atomic():
@@ -77,7 +77,7 @@ def ask_for_missing_factor(proof: VerificationCode, visit: Visit) -> bool:
     user = find_owner(proof)
     try:
         if user is not None:
-            resetting.check(user, proof, visit, experience.current())
+            resetting.check(user, proof, visit, experiences.current())
     except resetting.SecondFactorMissing:
         return True
     return False

@@ -5,12 +5,12 @@ from django.db import transaction
 from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed_identifiers
 from identity.users.identifiers import Kind
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys import codes, locks
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import start_session_or_store
@@ -57,8 +57,8 @@ def sign_in_with_password(
     log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed_identifiers.build(identifier))
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
-        offered = experience.current()
-        if not offered.can_use_password(kind):
+        experience = experiences.current()
+        if not experience.can_use_password(kind):
             raise MethodOff(kind)
         counted.check(locks.Locked)
         try:
@@ -71,8 +71,8 @@ def sign_in_with_password(
             locks.apply_identifier_lock(kind, key)
         return start_session_or_store(
             user,
-            SignIn(way=Way.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
-            experience=offered,
+            SignIn(way=FirstFactor.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
+            experience=experience,
             visit=visit,
             audited=audited,
             to_succeed=counted,
@@ -96,8 +96,8 @@ def sign_in_with_code(
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed_identifiers.build(identifier))
     with codes.code_attempt() as counted, log_attempt as audited:
         audited.application_id = visit.application_id
-        offered = experience.current()
-        if not offered.can_use_code(kind):
+        experience = experiences.current()
+        if not experience.can_use_code(kind):
             raise MethodOff(kind, "verification code")
         verified = verification.verify(
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=visit.browser
@@ -112,13 +112,13 @@ def sign_in_with_code(
                 return start_session_or_store(
                     user,
                     SignIn(
-                        way=Way.CODE,
+                        way=FirstFactor.CODE,
                         amr=codes.METHODS[kind],
                         entered=frozenset((kind,)),
                         keep_signed_in=keep_signed_in,
                         proven=proven,
                     ),
-                    experience=offered,
+                    experience=experience,
                     visit=visit,
                     audited=audited,
                     to_succeed=counted,

@@ -23,17 +23,20 @@ from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
-from interaction.journeys.second_factor import authenticator_setup, people
+from interaction.journeys.second_factor import authenticator_setup, available_factors
 
 
 def get_factors(user: User) -> list[dict[str, Any]]:
     """Return what the user has set up, and the verified addresses to which codes can be sent now."""
     policy = experiences.current().factor_policy
-    person = people.get_person(user, policy)
-    sent = [factor for factor in person.get_usable(policy) if factor in people.KINDS]
+    available = available_factors.find(user, policy)
+    sent = [factor for factor in available.get_usable(policy) if factor in available_factors.KINDS]
     return [
         *(describe(factor) for factor in services.get_factors(user)),
-        *({"id": None, "type": factor.value, "masked": people.mask_address(user, factor)} for factor in sent),
+        *(
+            {"id": None, "type": factor.value, "masked": available_factors.mask_address(user, factor)}
+            for factor in sent
+        ),
     ]
 
 

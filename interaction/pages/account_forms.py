@@ -10,7 +10,7 @@ from identity.core.errors import ServiceError
 from identity.rest.fields import Line, Url
 from identity.sessions.models import Session
 from identity.users.profile_serializers import ProfileSerializer
-from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import reauthentication
 
 _PASSWORD = {"required": _("Enter your password.")}
 
@@ -151,7 +151,7 @@ class FactorsForm(ConfirmedForm):
 
     def __init__(self, session: Session, *args: Any, **options: Any) -> None:
         super().__init__(session, *args, **options)
-        if not confirmation.must_enter_password(session):
+        if not reauthentication.must_enter_password(session):
             self.fields.pop("password", None)
 
 

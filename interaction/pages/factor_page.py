@@ -17,8 +17,8 @@ from identity.factors.kinds import FactorType
 from identity.limits import rules
 from identity.users.models import User
 from interaction.journeys import codes
+from interaction.journeys.second_factor.available_factors import KINDS
 from interaction.journeys.second_factor.next_step import Method
-from interaction.journeys.second_factor.people import KINDS
 from interaction.pages import error_messages, passkey_part
 
 _LABELS: Final = {

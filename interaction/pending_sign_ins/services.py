@@ -14,7 +14,7 @@ from database.clock import DatabaseNow, seconds_ahead
 from database.statements import Insert
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Delete, Select, Update, text, uuid
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.sessions import proof_secrets
 from identity.sessions.proof_secrets import ProofSecret
 from identity.users.models import User
@@ -72,8 +72,8 @@ def _mark_done(way: Q, **changes: object) -> Update:
     )
 
 
-_finish: Final = _mark_done(~Q(way=Way.FORGOT_PASSWORD))
-_allow_reset: Final = _mark_done(Q(way=Way.FORGOT_PASSWORD), secret_hash=text("secret_hash"))
+_finish: Final = _mark_done(~Q(way=FirstFactor.FORGOT_PASSWORD))
+_allow_reset: Final = _mark_done(Q(way=FirstFactor.FORGOT_PASSWORD), secret_hash=text("secret_hash"))
 
 
 class NothingPending(ServiceError):
@@ -174,7 +174,7 @@ def is_reset_allowed(user: User, browser: str, proofs: Sequence[str]) -> bool:
         browser=browser,
         user=user,
         epoch=user.epoch,
-        way=Way.FORGOT_PASSWORD,
+        way=FirstFactor.FORGOT_PASSWORD,
         done_at__isnull=False,
         expires_at__gt=DatabaseNow(),
     )

@@ -21,7 +21,7 @@ from identity.operator_kit.panels import Card, Link, link
 from identity.operator_kit.timestamps import format_text, format_time
 from identity.users import sign_in_locks, sign_in_ways, typed_identifiers
 from identity.users.models import User
-from identity.users.sign_in_ways import Way
+from identity.users.sign_in_ways import SignInWay
 from management.administrators.models import Administrator
 from management.site import refusal_sentences
 from management.site.localized import to_sentence
@@ -148,7 +148,9 @@ def _describe_lock(network: str | None, until: datetime) -> str:
     return gettext("Locked for %(network)s until %(time)s") % values
 
 
-def _build_ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_locked: bool) -> list[State]:
+def _build_ways(
+    user: User, ways: list[SignInWay], urls: Mapping[str, str], *, is_locked: bool
+) -> list[State]:
     """Return one state for the ways that work now, and one for each that has a problem."""
     problems = [_build_problem(way, urls) for way in ways if way.problem]
     intact = [way for way in ways if not way.problem]
@@ -162,7 +164,7 @@ def _build_ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_lock
     return [State(text, to_sentence(working), is_good=True), *problems]
 
 
-def _build_provider_failures(ways: list[Way]) -> list[State]:
+def _build_provider_failures(ways: list[SignInWay]) -> list[State]:
     """Return a state for each linked provider at which the latest sign-in of the tenant failed.
 
     Whose sign-in it was is not known, because the provider's answer could not be used.
@@ -190,7 +192,7 @@ def _is_failure(entry: Entry) -> bool:
     return bool(entry.payload.get("error") == "provider_failed")
 
 
-def _build_problem(way: Way, urls: Mapping[str, str]) -> State:
+def _build_problem(way: SignInWay, urls: Mapping[str, str]) -> State:
     labels = {"password": gettext("Set password"), "verify": gettext("Verify addresses")}
     button = way.link or _build_button(labels.get(way.operation, ""), urls.get(way.operation))
     return State(gettext("%(name)s: does not work") % {"name": way.name}, way.problem, button=button)

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from tests.support import codes
 from tests.support.cast import PASSWORD, World
@@ -41,7 +41,7 @@ def open_world(acme: World) -> World:
     """A tenant whose people may do all that there is."""
     codes.reachable(acme)
     with acme.active():
-        experience.change({"account": {"username_change": True, "deletion": True}})
+        experiences.change({"account": {"username_change": True, "deletion": True}})
     return acme
 
 

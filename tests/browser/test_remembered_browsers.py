@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support.cast import PASSWORD, World
 from tests.support.factors import enrol, switch_on
 from tests.support.screens import Screens
@@ -25,7 +25,7 @@ def test_decision_M35_the_box_is_ticked_and_the_browser_is_forgotten(acme: World
     user = acme.user()
     app = enrol(switch_on(acme), user)
     with acme.active():
-        experience.change({"trusted_device_policy": {"enabled": True}})
+        experiences.change({"trusted_device_policy": {"enabled": True}})
     page = screens.open(**look)
     page.goto(f"{acme.address}/sign-in")
     page.get_by_label("Username, email or phone").fill(user.username)

@@ -187,7 +187,7 @@ class TestUnreadable:
 
 
 BROKEN = {
-    "/api/interaction/sign-in-experience": "interaction.api.views.experience.current",
+    "/api/interaction/sign-in-experience": "interaction.api.views.experiences.current",
     "/.well-known/openid-configuration": "oidc.provider.discovery.cacheable_json",
     "/.well-known/jwks.json": "oidc.keys.views.cacheable_json",
     "/oidc/userinfo": "oidc.provider.views.userinfo._get_token",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support import factors, passkeys
 from tests.support.cast import PASSWORD, World, query_of
 from tests.support.statement_costs import Inside, chained, cost
@@ -16,7 +16,7 @@ RULES = {"enabled": True, "new_browser": False}
 
 def change(world: World, *factor_types: str, **settings: Any) -> None:
     with world.active():
-        experience.change({"mfa": {"factors": list(factor_types)}} | settings)
+        experiences.change({"mfa": {"factors": list(factor_types)}} | settings)
 
 
 def opened(world: World) -> Inside:

@@ -12,7 +12,7 @@ from identity.roles import services as roles
 from identity.roles.models import Role
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from oidc.applications import bindings
 from tests.support import operators
 from tests.support.admin_operations import read_text, submit_operation
@@ -292,7 +292,7 @@ class TestConnectors:
 class TestTheSignInExperience:
     def at(self, acme):
         with acme.active():
-            return experience.current()
+            return experiences.current()
 
     def test_ways_and_registration_are_changed(self, acme, operator):
         row = self.at(acme)

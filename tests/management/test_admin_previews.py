@@ -9,7 +9,7 @@ import pytest
 
 from audit.models import Entry
 from identity.sessions.models import Session
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.verification.models import OutgoingMessage, VerificationCode
 from tests.support import cast, codes, operators
 from tests.support.operators import Operator, administrator
@@ -25,7 +25,7 @@ def mail(acme):
 
 def row_of(world):
     with world.active():
-        return experience.current()
+        return experiences.current()
 
 
 def form_of(world, operation):
@@ -263,7 +263,7 @@ def test_nothing_is_written(acme, operator, mail):
         with acme.active():
             kinds = (Session, OutgoingMessage, VerificationCode)
             entries = Entry.objects.filter(tenant_id=acme.tenant.pk).count()
-            return [*(kind.objects.count() for kind in kinds), entries, experience.current().version]
+            return [*(kind.objects.count() for kind in kinds), entries, experiences.current().version]
 
     before = there_is()
 

@@ -11,7 +11,7 @@ from config.single_sign_on import Provider
 from identity.organizations.models import Organization
 from identity.users.models import User
 from interaction.connectors import services as connectors
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from management.site.navigation import SECTIONS
 from tests.support import operators
 from tests.support.admin_pages import operate
@@ -194,9 +194,9 @@ class TestFirstSteps:
         acme.application()
         with acme.active():
             connectors.create(connector_id="outbox-email", type="Email", config={}, enabled=True)
-            row = experience.current()
+            row = experiences.current()
             branding = {**row.branding, "primary_color": "#0a84ff"}
-            experience.change({"branding": branding, "sign_up": {**row.sign_up, "verify": True}})
+            experiences.change({"branding": branding, "sign_up": {**row.sign_up, "verify": True}})
 
         done, left = self.steps(operator)
         assert [name for _, name in left] == ["Turn on two-step sign-in"]

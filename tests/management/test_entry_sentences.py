@@ -12,7 +12,7 @@ from identity.core.errors import ServiceError
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors.errors import Reason
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from management.site import entry_sentences, refusal_sentences
 from oidc.provider import errors
 from tests.support import cast, operators
@@ -88,7 +88,7 @@ class TestSignIn:
             "the user is suspended": self.refuse(acme, suspended.username, cast.PASSWORD),
         }
         with acme.active():
-            experience.change(
+            experiences.change(
                 {
                     "sign_in": {
                         "methods": [{"identifier": "email", "password": True, "verification_code": False}]

@@ -19,7 +19,7 @@ from interaction.connectors import services as connectors
 from interaction.connectors.errors import ProviderError, Reason, describe_refusal, describe_status
 from interaction.connectors.models import Connector
 from interaction.connectors.providers.google import Google
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.pages import connector_sign_ins
 from oidc.applications import services
 from oidc.settings import services as oidc_settings
@@ -155,7 +155,7 @@ def test_of_the_test_of_a_connector(acme, send, monkeypatch, reason, shown):
 
 def test_of_the_sign_in_experience(acme, send):
     with acme.active():
-        page = f"/admin/experience/signinexperience/{experience.current().pk}/do"
+        page = f"/admin/experience/signinexperience/{experiences.current().pk}/do"
     svg = SimpleUploadedFile("logo.svg", b"<svg", content_type="image/svg+xml")
     big = SimpleUploadedFile("logo.png", b"x" * 300_000, content_type="image/png")
 

@@ -18,7 +18,7 @@ from identity.limits.models import Counter
 from identity.users import credentials, sign_in_ways, typed_identifiers
 from identity.users.models import User
 from interaction.connectors import services as connectors
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.social.models import SocialIdentity
 from management.administrators.models import Administrator
 from tests.support import cast, codes, factors, operators, passkeys
@@ -37,7 +37,7 @@ def world(address):
     world = cast.new_world("Acme")
     codes.reachable(world)
     with world.active():
-        experience.change({"sign_in": {"methods": METHODS}})
+        experiences.change({"sign_in": {"methods": METHODS}})
     return world
 
 
@@ -94,7 +94,7 @@ class TestStates:
     def test_codes_of_a_development_start_without_a_connector_are_in_the_outbox(self, acme, monkeypatch):
         user = acme.user(email=new_email(), email_verified=True)
         with acme.active():
-            experience.change({"sign_in": {"methods": METHODS}})
+            experiences.change({"sign_in": {"methods": METHODS}})
             monkeypatch.setattr(settings, "DEVELOPMENT", True)
             ways = [way.name for way in sign_in_ways.get_ways(user) if not way.problem]
             codes.reachable(acme)
@@ -109,11 +109,11 @@ class TestStates:
 
         with_others = states_of(card_of(operator, user))
         with world.active():
-            experience.change({"passkey_sign_in": {"enabled": True}})
+            experiences.change({"passkey_sign_in": {"enabled": True}})
             User.objects.filter(pk=user.pk).update(password="")
         alone = states_of(card_of(operator, user))
         with world.active():
-            experience.change({"passkey_sign_in": {"enabled": False}})
+            experiences.change({"passkey_sign_in": {"enabled": False}})
 
         assert with_others[1] == f"Passkey: does not work {NOT_ALLOWED} Show sign-in experience"
         assert alone[0] == "Can sign in Passkey."

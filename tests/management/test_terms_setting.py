@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from tests.support.admin_operations import submit_operation
 from tests.support.management import refusal_of, result_of
@@ -56,7 +56,7 @@ class TestAPI:
 class TestConsole:
     def at(self, acme):
         with acme.active():
-            return experience.current()
+            return experiences.current()
 
     def test_a_box_switches_it_on_and_off(self, acme, operator, admin):
         result_of(admin.patch(PATH, terms_of_use_url=TERMS))

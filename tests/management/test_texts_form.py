@@ -4,14 +4,14 @@ import html
 
 from django.urls import reverse
 
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from tests.support.admin_operations import read_text, submit_operation
 
 
 def at(acme):
     with acme.active():
-        return experience.current()
+        return experiences.current()
 
 
 def test_are_written_changed_and_removed_by_language(acme, operator):

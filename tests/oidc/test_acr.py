@@ -5,7 +5,7 @@ import time
 import pytest
 
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from oidc.settings import services as oidc_settings
 from tests.support import factors
 from tests.support.cast import query_of
@@ -172,7 +172,7 @@ class TestWithoutFactors:
     def test_switching_all_factors_off_takes_it_away(self, acme, client, user):
         switch_on(acme)
         with acme.active():
-            experience.change({"mfa": {"factors": []}})
+            experiences.change({"mfa": {"factors": []}})
 
         assert "acr" not in claims_of(client.tokens_for(user)["id_token"])
         assert "acr_values_supported" not in acme.get(DISCOVERY).json()

@@ -9,7 +9,7 @@ from django.utils import timezone
 from identity.factors import browsers, forgetting, services
 from identity.factors.models import KnownBrowser
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from oidc.grants.models import RefreshFamily
 from tests.support.cast import query_of
 from tests.support.factors import TOTP, enrol, has_session
@@ -45,7 +45,7 @@ def tokens(setting, browser):
 
 
 def forget_one(setting):
-    [remembered] = browsers.get_remembered(setting.user, experience.current().trusted_devices)
+    [remembered] = browsers.get_remembered(setting.user, experiences.current().trusted_devices)
     forgetting.forget(setting.user, str(remembered.pk))
 
 
@@ -66,12 +66,12 @@ def allow_fewer_days(setting):
     """The browser was remembered ten days ago."""
     earlier = timezone.now() - timedelta(days=10)
     KnownBrowser.objects.update(remembered_at=earlier, remembered_since=earlier)
-    experience.change({"trusted_device_policy": {"duration_days": 7}})
+    experiences.change({"trusted_device_policy": {"duration_days": 7}})
 
 
 def switch_off_and_on(setting):
-    experience.change({"trusted_device_policy": {"enabled": False}})
-    experience.change({"trusted_device_policy": {"enabled": True}})
+    experiences.change({"trusted_device_policy": {"enabled": False}})
+    experiences.change({"trusted_device_policy": {"enabled": True}})
 
 
 def change_the_epoch(setting):

@@ -17,7 +17,7 @@ from identity.sessions.models import Session
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experiences
-from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import reauthentication
 from interaction.social.models import SocialIdentity
 from tests.support import account, codes, factors, social
 from tests.support.cast import PASSWORD, Browser, query_of
@@ -271,7 +271,7 @@ class OneChannel(RuleBasedStateMachine):
             if session.pk != pk:
                 assert session.level == 1, "the channel counts twice"
             elif first != "password":
-                assert not confirmation.has_recent_factor(session), "the first channel confirms"
+                assert not reauthentication.has_recent_factor(session), "the first channel confirms"
 
     def note_state(self) -> None:
         self.before, self.linked_before = self.state(), self.linked()

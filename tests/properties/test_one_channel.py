@@ -13,8 +13,7 @@ from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users.identifiers import Kind
 from interaction.connectors import provider_keys, relying_party
-from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import people, sign_ins
+from interaction.journeys.second_factor import available_factors, reauthentication, sign_ins
 from interaction.verification import outgoing, resets
 from tests.properties.one_channel import Here, OneChannel
 from tests.support import account, factors, social
@@ -71,7 +70,7 @@ class TestTheMachine:
             machine.no_session_has_two_factors()
 
     def test_notices_M21_two_codes_to_one_address_in_a_sign_in(self, here, monkeypatch):
-        monkeypatch.setattr(people, "find_used_channels", lambda *_: frozenset())
+        monkeypatch.setattr(available_factors, "find_used_channels", lambda *_: frozenset())
         machine = self.begun(here, two_step=True)
 
         machine.sign_in_by_code(0, Kind.EMAIL)
@@ -82,7 +81,7 @@ class TestTheMachine:
 
     @pytest.mark.parametrize("two_step", [True, False])
     def test_notices_M21_an_account_elsewhere_and_its_mailbox(self, here, monkeypatch, two_step):
-        monkeypatch.setattr(people, "find_mailbox_of_account", lambda *_: frozenset())
+        monkeypatch.setattr(available_factors, "find_mailbox_of_account", lambda *_: frozenset())
         machine = self.begun(here, two_step=two_step, holds="provider")
 
         machine.sign_in_at_the_provider(0, names_email=True)
@@ -134,7 +133,7 @@ class TestTheMachine:
             machine.no_session_has_two_factors()
 
     def test_notices_M43_a_factor_that_is_enough_without_the_password(self, here, monkeypatch):
-        monkeypatch.setattr(confirmation, "must_enter_password", lambda _: False)
+        monkeypatch.setattr(reauthentication, "must_enter_password", lambda _: False)
         machine = self.begun(here)
 
         machine.the_user_leaves_a_session_open(with_password=True)
@@ -145,7 +144,7 @@ class TestTheMachine:
             machine.nothing_has_changed()
 
     def test_notices_M43_a_change_without_the_factor(self, here, monkeypatch):
-        monkeypatch.setattr(confirmation, "check_factor", lambda _: None)
+        monkeypatch.setattr(reauthentication, "check_factor", lambda _: None)
         machine = self.begun(here, has_password=False)
 
         machine.sign_in_by_code(0, Kind.EMAIL)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from audit.models import Entry
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support import codes
 from tests.support.cast import Browser, World
 from tests.support.forms import form
@@ -43,7 +43,7 @@ def is_signed_in(browser: Browser) -> bool:
 def allow(world: World, **account: bool) -> None:
     codes.reachable(world)
     with world.active():
-        experience.change({"account": account})
+        experiences.change({"account": account})
 
 
 def change(world: World, user: User, **columns: Any) -> None:

@@ -8,7 +8,7 @@ from identity.organizations.models import Organization, OrganizationPermission, 
 from identity.resources.models import Resource
 from identity.roles.models import Role
 from interaction.connectors import services as connectors
-from interaction.experience import services
+from interaction.experience import services as experiences
 from oidc.settings import services as oidc_settings
 from tests.support.cast import PASSWORD, World
 from tests.support.operators import administrator
@@ -49,7 +49,7 @@ TEMPLATE, PERMISSION = "organizations/organizationrole", "organizations/organiza
 METADATA: dict[str, Any] = {"redirect_uris": ["https://shop.example/cb"]}
 GOOGLE = {"client_id": "shop-1", "client_secret": "GOCSPX-never-shown"}
 ROWS: dict[str, Callable[[World], Any]] = {
-    EXPERIENCE: lambda _: services.current(),
+    EXPERIENCE: lambda _: experiences.current(),
     USER: lambda world: world.user(name="Ada"),
     APPLICATION: lambda world: world.application(name="Shop", **METADATA).application,
     ORGANIZATION: lambda _: Organization.objects.create(name="Chapter"),

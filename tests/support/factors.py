@@ -10,7 +10,7 @@ from django.utils import timezone
 from database import chains
 from identity.factors import authenticators, backup_codes, totp
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.pending_sign_ins.models import PendingSignIn
 from tests.support import authenticator
 from tests.support.cast import Browser, World
@@ -30,7 +30,7 @@ ALL = ("Totp", "BackupCode", "EmailVerificationCode", "PhoneVerificationCode")
 def switch_on(world: World, *factors: str, **mfa: Any) -> World:
     """Give a tenant second factors: all, if none are named."""
     with world.active():
-        experience.change({"mfa": {"factors": list(factors or ALL), **mfa}})
+        experiences.change({"mfa": {"factors": list(factors or ALL), **mfa}})
     return world
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from identity.factors import needed as decision
 from identity.factors.kinds import FactorType
-from identity.factors.needed import Person, Way
+from identity.factors.needed import AvailableFactors, FirstFactor
 from identity.factors.policy import Policy, Prompt, SocialRule
 from identity.users.identifiers import Kind
 
@@ -33,10 +33,12 @@ def letters(cell: str) -> str:
     return "" if cell == "-" else cell
 
 
-def person(has: str, *, two_step: bool = False, has_skipped: bool = False, module: Any = decision) -> Person:
+def available(
+    has: str, *, two_step: bool = False, has_skipped: bool = False, module: Any = decision
+) -> AvailableFactors:
     bits = sum(_BITS.get(letter, 0) for letter in has)
     reachable = frozenset(_KINDS[letter] for letter in has if letter in _KINDS)
-    found: Person = module.Person(bits, two_step, reachable, has_skipped)
+    found: AvailableFactors = module.AvailableFactors(bits, two_step, reachable, has_skipped)
     return found
 
 
@@ -63,7 +65,7 @@ def answer(row: dict[str, str], module: Any = decision) -> dict[str, str]:
         frozenset(_KINDS[letter] for letter in letters(row["channels"])),
         skips=row["skips"] == "1",
     )
-    who = person(
+    who = available(
         letters(row["has"]), two_step=row["two_step"] == "1", has_skipped=row["skipped"] == "1", module=module
     )
     demands = module.Demands(
@@ -105,6 +107,6 @@ def reachable(row: tuple[str, str, str, int, bool], module: Any = decision) -> b
     tenant, has, channels, least, _ = row
     policy = Policy(frozenset(_FACTORS[letter] for letter in tenant))
     used = frozenset(_KINDS[letter] for letter in letters(channels))
-    proven = module.Proven(Way.PASSWORD, channels=used)
-    found: bool = module.can_reach(policy, person(letters(has), module=module), proven, least)
+    proven = module.Proven(FirstFactor.PASSWORD, channels=used)
+    found: bool = module.can_reach(policy, available(letters(has), module=module), proven, least)
     return found

@@ -10,7 +10,7 @@ from identity.factors.ceremony_options import Account
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.models import Passkey
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support.cast import Browser, World
 from tests.support.passkey_device import Device
 
@@ -21,7 +21,7 @@ VERIFY = "/api/interaction/passkey/verify"
 def switch_on(world: World, *factors: str, sign_in: bool = True, **mfa: Any) -> World:
     """Let people of a tenant sign in with passkeys, and use these second factors."""
     with world.active():
-        experience.change(
+        experiences.change(
             {"passkey_sign_in": {"enabled": sign_in}, "mfa": {"factors": list(factors), **mfa}},
         )
     return world

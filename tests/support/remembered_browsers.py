@@ -1,6 +1,6 @@
 """Browsers in which a user is not asked for a second factor again."""
 
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support.factors import TOTP, half, has_session
 
 MINE = "/api/my-account/trusted-devices"
@@ -8,7 +8,7 @@ MINE = "/api/my-account/trusted-devices"
 
 def trust(world, *, days=30, is_on=True):
     with world.active():
-        experience.change({"trusted_device_policy": {"enabled": is_on, "duration_days": days}})
+        experiences.change({"trusted_device_policy": {"enabled": is_on, "duration_days": days}})
 
 
 def remembering(world, user, app):

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support import management
 from tests.support.cast import Browser, World
 from tests.support.factors import TOTP, App, half, has_session, switch_on
@@ -43,7 +43,7 @@ def that_remembers(world: World, **options: Any) -> Setting:
     """An organization that requires two factors, in a tenant in which browsers can be remembered."""
     setting = Setting(world, **options)
     with world.active():
-        experience.change({"trusted_device_policy": {"enabled": True}})
+        experiences.change({"trusted_device_policy": {"enabled": True}})
     setting.require()
     return setting
 

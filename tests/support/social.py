@@ -8,7 +8,7 @@ import httpx
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support import openid
 from tests.support.cast import Browser, World, new_secret, query_of, s256
 from tests.support.openid import OpenIDProvider
@@ -40,7 +40,7 @@ def share_callback(world: World, connector: Connector) -> None:
 
 def allow(world: World, **social_sign_in: bool) -> None:
     with world.active():
-        experience.change({"social_sign_in": social_sign_in})
+        experiences.change({"social_sign_in": social_sign_in})
 
 
 def note_redirect_uri(address: str) -> str:

@@ -11,7 +11,7 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.journeys import codes
-from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import reauthentication
 from interaction.verification import recipients
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose
@@ -42,8 +42,8 @@ def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
         Invalid: the address is not an email or phone.
         credentials.InvalidCredentials: the password is wrong.
         Locked: too many passwords were wrong before.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the user has no password, and the sign-in is too old.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
         delivery.NoConnector: no connector can send there.
         verification.SentTooOften: a code was sent there within the pause.
@@ -51,7 +51,7 @@ def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
 
     """
     to = recipients.address_of(kind, address)
-    confirmation.confirm(session, password)
+    reauthentication.reauthenticate(session, password)
     codes.send(purpose=Purpose.CHANGE, kind=kind, identifier=to, browser=_binding(session))
 
 
@@ -68,8 +68,8 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
 
     Raises:
         NoPendingCode: there is no pending code.
-        confirmation.SignInAgain: the session ended meanwhile.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the session ended meanwhile.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         verification.WrongCode: the code is wrong.
         ContactTaken: another user has proven the address. An unproven address is taken from its user.
         limits.TooMany: too many from this network.
@@ -78,7 +78,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     address = find_pending_address(session, kind)
     if address is None:
         raise NoPendingCode
-    confirmation.check_factor(session)
+    reauthentication.check_factor(session)
     proof = codes.verify(
         purpose=Purpose.CHANGE, kind=kind, identifier=address, code=code, browser=_binding(session)
     )
@@ -90,7 +90,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     with transaction.atomic():
         verification.spend(proof)
         users.change(session.user, {kind.value: proof.address}, proven=kind)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)
         if before.get(kind) != proof.address:
             notify(user, _NOTICES[kind], to=before)
 

@@ -8,7 +8,7 @@ from identity.users import identifiers, row_locks
 from identity.users import services as users
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import reauthentication
 
 
 class DeletionIsOff(ServiceError):
@@ -54,8 +54,8 @@ def delete(session: Session, experience: SignInExperience, *, password: str, typ
         NotConfirmed: ``typed`` is not the phrase.
         credentials.InvalidCredentials: the password is wrong.
         Locked: too many passwords were wrong before.
-        confirmation.SignInAgain: a sign-in is required, or the session ended meanwhile.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: a sign-in is required, or the session ended meanwhile.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
         limits.TooMany: too many sign-ins from this address.
 
@@ -64,8 +64,8 @@ def delete(session: Session, experience: SignInExperience, *, password: str, typ
     user = session.user
     if identifiers.fold(typed.strip()) != identifiers.fold(confirmation_phrase(user)):
         raise NotConfirmed
-    confirmation.confirm(session, password)
+    reauthentication.reauthenticate(session, password)
     with transaction.atomic():
         row_locks.lock(user)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)
         users.remove(user)

@@ -13,7 +13,8 @@ from identity.rest.fields import timestamp
 from identity.roles.models import Role, UserRole
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.journeys.account import confirmation, own_entries
+from interaction.journeys.account import own_entries
+from interaction.journeys.second_factor import reauthentication
 from interaction.social import services as identities
 from oidc.grants import connections, descriptions
 from oidc.provider import scopes
@@ -29,15 +30,15 @@ def export(session: Session, *, password: str) -> Data:
     Raises:
         credentials.InvalidCredentials: the password is wrong.
         Locked: too many passwords were wrong before.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old; or the session has
+        reauthentication.SignInAgain: the user has no password, and the sign-in is too old; or the session has
             ended.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
         limits.TooMany: too many sign-ins from this address.
 
     """
-    confirmation.confirm(session, password)
-    confirmation.check_still_signed_in(session)  # hashing takes time
+    reauthentication.reauthenticate(session, password)
+    reauthentication.check_still_signed_in(session)  # hashing takes time
     user = session.user
     log.record(Event.USER_EXPORT, user_id=user.pk, id=user.pk)
     return {

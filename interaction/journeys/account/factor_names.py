@@ -5,8 +5,8 @@ from django.db import transaction
 from identity.factors import services
 from identity.factors.services import StoredFactor
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation
 from interaction.journeys.account.factors import parse_id
+from interaction.journeys.second_factor import reauthentication
 
 
 def find(session: Session, factor_id: str) -> StoredFactor:
@@ -24,11 +24,11 @@ def rename(session: Session, factor_id: str, *, name: str, password: str) -> Non
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
+        reauthentication.ConfirmNeeded: the user proved the second factor too long ago.
         NoSuchFactor: the user has no such factor with this id.
 
     """
-    confirmation.confirm_for_factors(session, password)
+    reauthentication.reauthenticate_for_factors(session, password)
     with transaction.atomic():
         services.rename(session.user, parse_id(factor_id), name)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)

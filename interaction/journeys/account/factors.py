@@ -9,7 +9,7 @@ from database import ids
 from identity.factors import authenticators, backup_codes, forgetting, services, settings_of_users
 from identity.factors.errors import FactorError, FactorNotAllowed
 from identity.factors.kinds import FactorType
-from identity.factors.needed import Person
+from identity.factors.needed import AvailableFactors
 from identity.factors.policy import Policy
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.sessions import services as sessions
@@ -19,16 +19,16 @@ from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
 from interaction.journeys.second_factor import (
     authenticator_setup,
+    available_factors,
     backup,
-    confirming,
     demands,
-    people,
+    reauthentication,
+    session_proofs,
 )
 from interaction.journeys.second_factor.authenticator_setup import Offer
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.second_factor.session_proofs import Renewed
 
 
 class FactorRequired(FactorError):
@@ -72,11 +72,15 @@ def get_overview(session: Session, experience: SignInExperience) -> Overview | N
     if not experience.has_factors:
         return None
     user = session.user
-    usable = people.get_person(user, policy).get_usable(policy)
+    usable = available_factors.find(user, policy).get_usable(policy)
     stored = [factor for factor in services.get_factors(user) if factor.type in policy.factors]
     return Overview(
         factors=[factor for factor in stored if factor.type is not FactorType.BACKUP_CODE],
-        sent=[people.mask_address(user, factor) for factor in usable if factor in people.KINDS],
+        sent=[
+            available_factors.mask_address(user, factor)
+            for factor in usable
+            if factor in available_factors.KINDS
+        ],
         two_step=user.two_step,
         is_required=demands.is_factor_required(user, policy),
         may_add_authenticator=FactorType.TOTP in policy.factors,
@@ -96,13 +100,13 @@ def begin_authenticator(session: Session, *, repeated: str = "") -> Offer:
 
     Raises:
         FactorNotAllowed: the tenant does not use authenticators.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the user has no password, and the sign-in is too old.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         EnrolmentExpired: ``repeated`` has expired.
 
     """
     experience = _get_experience(FactorType.TOTP)
-    confirmation.check_for_factors(session)
+    reauthentication.check_for_factors(session)
     binding = str(session.pk)
     if repeated:
         return authenticator_setup.repeat_offer(session.user, experience, repeated, binding=binding)
@@ -118,8 +122,8 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
     Raises:
         FactorNotAllowed: the tenant does not use authenticators.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the user has no password, and the sign-in is too old.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         EnrolmentExpired: the secret is more than 15 minutes old, or of another user or session.
         WrongFactor: the code is not of this secret.
         AlreadyEnrolled: the user has this authenticator.
@@ -127,18 +131,18 @@ def add_authenticator(session: Session, *, enrolment: str, code: str, name: str,
 
     """
     tenant = _get_experience(FactorType.TOTP).tenant
-    confirmation.confirm_for_factors(session, password)
+    reauthentication.reauthenticate_for_factors(session, password)
     secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk))
     with transaction.atomic():
         is_first = not row_locks.lock_factors(session.user)
         added = authenticators.confirm(session.user, secret, code, name=name)
         settings_of_users.set_two_step(session.user, is_on=True)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
             forgetting.end_remembered(session.user)
         notify(session.user, Notice.FACTOR_ADDED)
-        stepped_up = confirming.step_up(session, FactorType.TOTP, tenant=tenant)
+        stepped_up = session_proofs.step_up(session, FactorType.TOTP, tenant=tenant)
         renewed = replace(stepped_up, factor_id=added.pk)
     session.user.refresh_from_db(fields=("factors",))
     return renewed
@@ -149,21 +153,21 @@ def remove(session: Session, factor_id: str, *, password: str) -> tuple[FactorTy
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: the user has no password and the sign-in is too old, or the session ended
-            meanwhile.
-        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
+        reauthentication.SignInAgain: the user has no password and the sign-in is too old, or the session
+            ended meanwhile.
+        reauthentication.ConfirmNeeded: the user proved the second factor too long ago.
         NoSuchFactor: the user has no factor with this id.
         FactorRequired: a policy demands a second factor, and this is the last one.
         NoWayIn: the user could not sign in any more.
 
     """
-    confirmation.confirm_for_factors(session, password)
+    reauthentication.reauthenticate_for_factors(session, password)
     pk = parse_id(factor_id)
     experience = experiences.current()
     policy = experience.factor_policy
     with transaction.atomic():
         row_locks.lock(session.user)
-        confirmation.check_still_signed_in(session)  # before a passkey ends all sessions
+        reauthentication.check_still_signed_in(session)  # before a passkey ends all sessions
         removed = services.remove(session.user, pk)
         if removed is FactorType.WEBAUTHN and not sign_in_ways.has_way_in(session.user):
             raise NoWayIn
@@ -172,7 +176,7 @@ def remove(session: Session, factor_id: str, *, password: str) -> tuple[FactorTy
             raise FactorRequired
         if removed is not FactorType.WEBAUTHN:
             sessions.end_others(session)
-        return removed, confirming.renew(session, experience.tenant)
+        return removed, session_proofs.renew(session, experience.tenant)
 
 
 def parse_id(factor_id: str) -> UUID:
@@ -194,11 +198,11 @@ def renew_backup_codes(session: Session, *, password: str) -> list[str]:
     Raises:
         FactorNotAllowed: the tenant does not use backup codes.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
+        reauthentication.ConfirmNeeded: the user proved the second factor too long ago.
         backup_codes.NoOtherFactor: the user has no other factor.
 
     """
-    confirmation.confirm_for_factors(session, password)
+    reauthentication.reauthenticate_for_factors(session, password)
     return backup.renew(session)
 
 
@@ -209,21 +213,21 @@ def switch_two_step(
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
+        reauthentication.ConfirmNeeded: the user proved the second factor too long ago.
         FactorRequired: a policy demands a second factor, so it cannot be switched off.
         FactorNotAllowed: the user has no factor that could be asked for.
         Stale: the user has another version now than those in ``expected``.
 
     """
     policy = experiences.current().factor_policy
-    confirmation.confirm_for_factors(session, password)
+    reauthentication.reauthenticate_for_factors(session, password)
     if not is_on and demands.is_factor_required(session.user, policy):
         raise FactorRequired
     if is_on and not _get_usable(session.user, policy):
         raise FactorNotAllowed("two_step: set up a factor first")
     with transaction.atomic():
         settings_of_users.set_two_step(session.user, is_on=is_on, expected=expected)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)
 
 
 def _get_experience(factor: FactorType) -> SignInExperience:
@@ -234,5 +238,5 @@ def _get_experience(factor: FactorType) -> SignInExperience:
 
 
 def _get_usable(user: User, policy: Policy) -> list[FactorType]:
-    person: Person = people.get_person(user, policy)
-    return person.get_usable(policy)
+    available: AvailableFactors = available_factors.find(user, policy)
+    return available.get_usable(policy)

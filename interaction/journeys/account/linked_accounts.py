@@ -8,9 +8,8 @@ from identity.sessions.models import Session
 from identity.users import row_locks
 from identity.users.models import User
 from interaction.experience import services as experiences
-from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import confirming
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.second_factor import reauthentication, session_proofs
+from interaction.journeys.second_factor.session_proofs import Renewed
 from interaction.journeys.social import linking
 from interaction.social import offers
 from interaction.social import services as identities
@@ -37,14 +36,14 @@ def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
     """Start linking an account at a provider; return the URL of the provider.
 
     Raises:
-        confirmation.SignInAgain: the sign-in is more than ``CONFIRM_SECONDS`` ago.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the sign-in is more than ``CONFIRM_SECONDS`` ago.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         NotOffered: no such connector is enabled, or its provider cannot be used.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
 
     """
-    confirmation.check_factor(session)  # the linked account may sign in without a second factor
+    reauthentication.check_factor(session)  # the linked account may sign in without a second factor
     return linking.begin_link(connector_id=connector_id, browser=browser, session=session)
 
 
@@ -56,7 +55,7 @@ def unlink(session: Session, identity_id: str) -> Renewed:
     Raises:
         Gone: the user has no such account, or the id is not valid.
         identities.LastSignInMethod: without this account the user could not sign in any more.
-        confirmation.SignInAgain: the session ended meanwhile.
+        reauthentication.SignInAgain: the session ended meanwhile.
 
     """
     pk = ids.parse(identity_id)
@@ -66,6 +65,6 @@ def unlink(session: Session, identity_id: str) -> Renewed:
         # With the lock, a concurrent new password or sign-out everywhere waits or is visible here. Otherwise
         # ``renew`` could revive a session that ended.
         row_locks.lock(session.user)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)
         identities.unlink(session.user, pk)
-        return confirming.renew(session, experiences.current().tenant)
+        return session_proofs.renew(session, experiences.current().tenant)

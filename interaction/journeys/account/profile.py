@@ -12,7 +12,7 @@ from identity.users import services as users
 from identity.users.models import User
 from identity.users.profile import merge_into
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import reauthentication
 
 
 class UsernameIsFixed(ServiceError):
@@ -57,16 +57,16 @@ def change_username(session: Session, experience: SignInExperience, *, username:
         Invalid: the username breaks a rule, or another user has it.
         credentials.InvalidCredentials: the password is wrong.
         Locked: too many passwords were wrong before.
-        confirmation.SignInAgain: a sign-in is required, or the session ended meanwhile.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: a sign-in is required, or the session ended meanwhile.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
         limits.TooMany: too many from this address, or the user changed the profile too often.
 
     """
     check_username_change(experience)
     # As a registration does, the answer says whether another user has the username.
-    limits.hit_by_address(rules.REGISTRATIONS)
-    confirmation.confirm(session, password)
+    limits.hit_by_network(rules.REGISTRATIONS)
+    reauthentication.reauthenticate(session, password)
     with transaction.atomic():
         change(session.user, {"username": username})
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)

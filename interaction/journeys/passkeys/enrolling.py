@@ -20,7 +20,7 @@ from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.models import Passkey
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.factors.passkey_refusals import PasskeyRefused
 from identity.limits import rules
 from identity.limits import services as limits
@@ -31,11 +31,10 @@ from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
-from interaction.journeys.passkeys import stepping_up
-from interaction.journeys.second_factor import current_step, setting_up, verifying
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.passkeys import step_up
+from interaction.journeys.second_factor import current_step, reauthentication, setting_up, verifying
 from interaction.journeys.second_factor.current_step import SecondStep
+from interaction.journeys.second_factor.session_proofs import Renewed
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
 
 
@@ -49,7 +48,7 @@ def get_options_in_sign_in(visit: Visit, ceremony: Ceremony) -> dict[str, Any]:
     """
     step = _find(visit)
     # The lost passkeys will be deleted, so they are not excluded: their device may create the new passkey.
-    has_lost_all = step.sign_in.way == Way.RECOVERY
+    has_lost_all = step.sign_in.way == FirstFactor.RECOVERY
     own = Passkey.objects.none() if has_lost_all else Passkey.objects.filter(user=step.user)
     return _get_options(step.user, _bind_step(step, ceremony), step.experience, own)
 
@@ -84,13 +83,13 @@ def get_options_in_session(session: Session, ceremony: Ceremony, *, browser: str
 
     Raises:
         FactorNotAllowed: the tenant does not use passkeys for this.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the user has no password, and the sign-in is too old.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
 
     """
     experience = experiences.current()
     check_allowed(ceremony, experience)
-    confirmation.check_for_factors(session)
+    reauthentication.check_for_factors(session)
     own = Passkey.objects.filter(user=session.user)
     return _get_options(session.user, _bind_session(session, ceremony, browser), experience, own)
 
@@ -109,8 +108,8 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
     Raises:
         FactorNotAllowed: the tenant does not use passkeys for this.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the user has no password, and the sign-in is too old.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         PasskeyRefused: a check failed.
         AlreadyEnrolled: a user of this tenant has this passkey.
         TooManyFactors: the user has 20.
@@ -118,15 +117,15 @@ def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
     """
     experience = experiences.current()
     check_allowed(ceremony, experience)
-    confirmation.confirm_for_factors(session, password)
+    reauthentication.reauthenticate_for_factors(session, password)
     with transaction.atomic():
         is_first = not row_locks.lock_factors(session.user)
         passkey = _store(session.user, _bind_session(session, ceremony, browser), credential, name)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)
         if is_first:
             sessions.end_others(session)
             forgetting.end_remembered(session.user)
-        renewed = replace(stepping_up.step_up(session, experience.tenant), factor_id=passkey.pk)
+        renewed = replace(step_up.record(session, experience.tenant), factor_id=passkey.pk)
     session.user.refresh_from_db(fields=("factors", "two_step"))
     return renewed
 

@@ -9,7 +9,7 @@ from identity.factors.levels import Level
 from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
 from identity.limits import services as limits
-from interaction.journeys.passkeys import anomalies, stepping_up
+from interaction.journeys.passkeys import anomalies, step_up
 from interaction.journeys.passkeys.uses import PasskeyUse
 from interaction.journeys.second_factor import current_step, verifying
 from interaction.journeys.second_factor.current_step import SecondStep
@@ -46,7 +46,7 @@ def verify(visit: Visit, *, credential: object, remember: bool = False) -> Outco
     try:
         return _prove(step, credential, remember=remember)
     except PasskeyRefused as refused:
-        stepping_up.record_failure(step.user.pk, refused)
+        step_up.record_failure(step.user.pk, refused)
         step.count_try()
         raise
 

@@ -9,7 +9,7 @@ from identity.factors import ceremonies, ceremony_options, credential_json, pass
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.factors.passkey_refusals import PasskeyRefused, Reason
 from identity.limits import rules
 from identity.limits import services as limits
@@ -79,7 +79,7 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
             return start_session_or_store(
                 passkey.user,
                 SignIn(
-                    way=Way.PASSKEY,
+                    way=FirstFactor.PASSKEY,
                     amr=list(METHODS),
                     level=Level.PHISHING_RESISTANT,
                     second=FactorType.WEBAUTHN,

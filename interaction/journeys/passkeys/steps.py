@@ -3,9 +3,9 @@
 from typing import Any
 
 from identity.factors.challenges import Ceremony
-from interaction.journeys.passkeys import enrolling, second_step, signing_in, stepping_up
-from interaction.journeys.second_factor import sign_in_or_session
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys import sign_in_or_session
+from interaction.journeys.passkeys import enrolling, second_step, signing_in, step_up
+from interaction.journeys.second_factor.session_proofs import Renewed
 from interaction.journeys.second_factor.sign_ins import Outcome, Visit
 
 
@@ -24,7 +24,7 @@ def get_options(visit: Visit, *, ceremony: Ceremony) -> dict[str, Any]:
     if ceremony is Ceremony.SECOND_FACTOR:
         return second_step.get_options(visit)
     if ceremony is Ceremony.CONFIRM:
-        return stepping_up.get_options(sign_in_or_session.get_session(visit), browser=visit.browser)
+        return step_up.get_options(sign_in_or_session.get_session(visit), browser=visit.browser)
     if sign_in_or_session.has_pending_sign_in(visit):
         return enrolling.get_options_in_sign_in(visit, ceremony)
     return enrolling.get_options_in_session(
@@ -57,7 +57,7 @@ def verify(  # noqa: PLR0913 - the members of the request
     if ceremony is Ceremony.SECOND_FACTOR:
         return second_step.verify(visit, credential=credential, remember=remember)
     if ceremony is Ceremony.CONFIRM:
-        return stepping_up.confirm(
+        return step_up.confirm(
             sign_in_or_session.get_session(visit), credential=credential, browser=visit.browser
         )
     if sign_in_or_session.has_pending_sign_in(visit):

@@ -14,8 +14,8 @@ from identity.users.factor_bits import BACKUP_CODE
 from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
 from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.second_factor import reauthentication
 from interaction.journeys.second_factor.sign_ins import SignInResult, Visit
 
 
@@ -30,7 +30,7 @@ def should_offer(session: Session) -> bool:
     Users need codes after they set up a factor and have none, and after they used a code and have few left.
     A user with a password must have signed in or entered it within ``CONFIRM_SECONDS``, too.
     """
-    if not confirmation.has_recent_factor(session):
+    if not reauthentication.has_recent_factor(session):
         return False
     experience = experiences.current()
     return are_on(experience) and _has_other_factor(session, experience) and _are_due(session)
@@ -54,7 +54,7 @@ def renew_if_due(session: Session) -> list[str]:
     Raises:
         FactorNotAllowed: the tenant does not use backup codes, or it is not the next step: see
             ``should_offer``.
-        confirmation.ConfirmNeeded: the second factor was proven more than ``CONFIRM_SECONDS`` ago.
+        reauthentication.ConfirmNeeded: the second factor was proven more than ``CONFIRM_SECONDS`` ago.
         backup_codes.NoOtherFactor: the user has no other factor that the tenant uses.
 
     """
@@ -67,11 +67,11 @@ def renew_if_due(session: Session) -> list[str]:
 def renew(session: Session) -> list[str]:
     """Replace the backup codes of the user and return the new ones. The user's other browsers are signed out.
 
-    The caller has checked the password: see ``confirmation.confirm_for_factors``.
+    The caller has checked the password: see ``reauthentication.reauthenticate_for_factors``.
 
     Raises:
         FactorNotAllowed: the tenant does not use backup codes.
-        confirmation.ConfirmNeeded: the second factor was proven more than ``CONFIRM_SECONDS`` ago.
+        reauthentication.ConfirmNeeded: the second factor was proven more than ``CONFIRM_SECONDS`` ago.
         backup_codes.NoOtherFactor: the user has no other factor that the tenant uses.
 
     """
@@ -80,16 +80,16 @@ def renew(session: Session) -> list[str]:
 
 
 def _are_due(session: Session) -> bool:
-    if confirmation.must_enter_password(session) and not confirmation.has_just_signed_in(session):
+    if reauthentication.must_enter_password(session) and not reauthentication.has_just_signed_in(session):
         return False
-    return backup_codes.are_due(session.user, since=timezone.now() - confirmation.RECENT)
+    return backup_codes.are_due(session.user, since=timezone.now() - reauthentication.RECENT)
 
 
 def _check_possible(session: Session) -> None:
     experience = experiences.current()
     if not are_on(experience):
         raise FactorNotAllowed
-    confirmation.check_factor(session)
+    reauthentication.check_factor(session)
     # Without another factor, ``check_factor`` confirms nothing.
     if not _has_other_factor(session, experience):
         raise backup_codes.NoOtherFactor
@@ -98,7 +98,7 @@ def _check_possible(session: Session) -> None:
 def _renew(session: Session) -> list[str]:
     with transaction.atomic():
         codes = backup_codes.renew(session.user)
-        confirmation.check_still_signed_in(session)
+        reauthentication.check_still_signed_in(session)
         sessions.end_others(session)
         forgetting.end_remembered(session.user)
         notify(session.user, Notice.BACKUP_CODES_MADE)
@@ -106,7 +106,7 @@ def _renew(session: Session) -> list[str]:
 
 
 def _has_other_factor(session: Session, experience: SignInExperience) -> bool:
-    return bool({*confirmation.get_factors(session, experience.factor_policy)} - {FactorType.BACKUP_CODE})
+    return bool({*reauthentication.get_factors(session, experience.factor_policy)} - {FactorType.BACKUP_CODE})
 
 
 def get_url(pending: Pending | None) -> str:

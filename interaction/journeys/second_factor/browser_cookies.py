@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from identity.sessions import cookies
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.second_factor.session_proofs import Renewed
 from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult
 
 

@@ -1,6 +1,6 @@
 """Sending and checking the codes of second factors.
 
-``verifying``, ``recovering`` and ``confirming`` decide what a right code allows. This module changes
+``verifying``, ``recovering`` and ``session_proofs`` decide what a right code allows. This module changes
 no sign-in and no session.
 """
 
@@ -25,7 +25,7 @@ from identity.sessions.known_users import KnownUsers
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.journeys import codes
-from interaction.journeys.second_factor.people import KINDS
+from interaction.journeys.second_factor.available_factors import KINDS
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 

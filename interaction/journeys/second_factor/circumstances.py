@@ -17,7 +17,7 @@ from identity.factors import browsers, countries
 from identity.factors.browsers import Seen
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
-from identity.factors.needed import POLICIES, Need, Person, Way
+from identity.factors.needed import POLICIES, AvailableFactors, FirstFactor, Need
 from identity.sessions.known_users import KnownUsers
 from identity.users import typed_identifiers
 from identity.users.identifiers import Kind
@@ -31,12 +31,14 @@ _DAY: Final = 24 * 3600
 _FAILURES: Final = (Event.SIGN_IN_PASSWORD.value, Event.SIGN_IN_CODE.value)
 
 
-def judge(user: User, person: Person, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> SignIn:
+def judge(
+    user: User, available: AvailableFactors, sign_in: SignIn, experience: SignInExperience, visit: Visit
+) -> SignIn:
     """Return a sign-in with its circumstances. The risks of a pending sign-in were found when it was stored.
 
     Nothing is read if the tenant has neither trusted devices nor adaptive factors.
     """
-    if not _can_be_asked(person, sign_in, experience):
+    if not _can_be_asked(available, sign_in, experience):
         return replace(sign_in, is_remembered=False, risks=sign_in.risks or ())
     risks = sign_in.risks
     if risks is None:
@@ -89,7 +91,7 @@ def _add(known: KnownUsers, seen: Seen) -> KnownUsers:
 
 def _is_mailed(user: User, sign_in: SignIn, experience: SignInExperience) -> bool:
     """Return whether the user gets a mail about a sign-in in a new browser."""
-    has_notice = experience.has_sign_in_notice and sign_in.way != Way.REGISTER
+    has_notice = experience.has_sign_in_notice and sign_in.way != FirstFactor.REGISTER
     return has_notice and Kind.EMAIL in user.get_proven_addresses()
 
 
@@ -98,13 +100,13 @@ def _may_remember(sign_in: SignIn) -> bool:
     return sign_in.remember and sign_in.second not in {None, FactorType.BACKUP_CODE}
 
 
-def _can_be_asked(person: Person, sign_in: SignIn, experience: SignInExperience) -> bool:
+def _can_be_asked(available: AvailableFactors, sign_in: SignIn, experience: SignInExperience) -> bool:
     """Return whether the circumstances may decide that the user is asked for a second factor."""
-    if sign_in.level > Level.ONE or sign_in.way in {Way.REGISTER, Way.RECOVERY}:
+    if sign_in.level > Level.ONE or sign_in.way in {FirstFactor.REGISTER, FirstFactor.RECOVERY}:
         return False
     if experience.trusted_devices is None and not experience.has_adaptive_factors:
         return False
-    return bool(person.get_usable(experience.factor_policy, sign_in.entered))
+    return bool(available.get_usable(experience.factor_policy, sign_in.entered))
 
 
 def _is_remembered(user: User, experience: SignInExperience, visit: Visit) -> bool:

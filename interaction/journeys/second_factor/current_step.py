@@ -6,13 +6,12 @@ from uuid import UUID
 
 from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
-from identity.factors.needed import EXPLICIT, Need, Way
+from identity.factors.needed import EXPLICIT, FirstFactor, Need
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import sign_ins, starting
+from interaction.journeys.second_factor import reauthentication, sign_ins, starting
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
@@ -61,7 +60,7 @@ class SecondStep:
     @property
     def is_reset(self) -> bool:
         """Whether the step allows a new password, and does not start a session."""
-        return self.sign_in.way == Way.FORGOT_PASSWORD
+        return self.sign_in.way == FirstFactor.FORGOT_PASSWORD
 
     @property
     def may_cancel(self) -> bool:
@@ -131,7 +130,7 @@ def _find_in_session(visit: Visit) -> SecondStep:
     need = starting.find_need(session.user, sign_in, experience, pending)
     if need.is_nothing:
         raise NothingToProve
-    is_stale = bool(need.enrolable) and confirmation.is_too_old_to_enrol(session)
+    is_stale = bool(need.enrolable) and reauthentication.is_too_old_to_enrol(session)
     if is_stale:
         need = replace(need, enrolable=())
     return SecondStep(session.user, None, sign_in, need, experience, visit, is_stale)

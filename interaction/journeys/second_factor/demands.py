@@ -5,12 +5,12 @@ from dataclasses import replace
 from database import together
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
-from identity.factors.needed import Demands, Person, Proven, can_reach
+from identity.factors.needed import AvailableFactors, Demands, Proven, can_reach
 from identity.factors.policy import Policy, Prompt
 from identity.organizations import memberships
 from identity.users.models import User
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor import available_factors
 from oidc.provider import target_demands
 from oidc.provider.authorization import demands as request_demands
 
@@ -18,7 +18,9 @@ from oidc.provider.authorization import demands as request_demands
 _ACR = "acr"
 
 
-def find(user: User, policy: Policy, person: Person, proven: Proven, pending: Pending | None) -> Demands:
+def find(
+    user: User, policy: Policy, available: AvailableFactors, proven: Proven, pending: Pending | None
+) -> Demands:
     """Return what the pending request, its target and the user's organizations demand and wish for.
 
     A demand of the target that the user cannot meet is left out: after the sign-in, the authorization
@@ -32,10 +34,10 @@ def find(user: User, policy: Policy, person: Person, proven: Proven, pending: Pe
         demands = replace(
             demands,
             in_strict_organization=_is_in_strict_organization(user, policy),
-            for_strict_organization=is_for_strict and can_reach(policy, person, proven, Level.TWO),
+            for_strict_organization=is_for_strict and can_reach(policy, available, proven, Level.TWO),
         )
     level = target_demands.get_resource_level(pending.authorization.resource) if pending else Level.ONE
-    if level <= Level.ONE or not can_reach(policy, person, proven, level):
+    if level <= Level.ONE or not can_reach(policy, available, proven, level):
         return demands
     strictest = max(level, demands.essential.get(_ACR, Level.ONE))
     return replace(demands, essential=demands.essential | {_ACR: strictest})
@@ -48,7 +50,7 @@ def is_factor_required(user: User, policy: Policy) -> bool:
 
 def find_asked_for(user: User, policy: Policy) -> list[FactorType]:
     """Return the factors of which each sign-in of a user asks for one; none if two-step sign-in is off."""
-    usable = people.get_person(user, policy).get_usable(policy) if policy.is_on else []
+    usable = available_factors.find(user, policy).get_usable(policy) if policy.is_on else []
     return usable if usable and (user.two_step or is_factor_required(user, policy)) else []
 
 

@@ -8,7 +8,7 @@ from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
 from identity.users.models import User
 from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import backup, circumstances, current_step, leaving, people
+from interaction.journeys.second_factor import available_factors, backup, circumstances, current_step, leaving
 from interaction.journeys.second_factor.current_step import NothingToProve, SecondStep
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
@@ -30,7 +30,7 @@ def may_remember(step: SecondStep) -> bool:
 
 def get_methods(user: User, need: Need) -> list[Method]:
     """Return the factors that a user can use now, the preferred one first."""
-    return [Method(factor, people.mask_address(user, factor)) for factor in need.methods]
+    return [Method(factor, available_factors.mask_address(user, factor)) for factor in need.methods]
 
 
 def describe(user: User, need: Need, redirect_to: str, *, may_remember: bool) -> dict[str, Any]:

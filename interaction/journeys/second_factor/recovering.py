@@ -4,7 +4,7 @@ from audit import log
 from audit.events import Event
 from identity.factors import metrics
 from identity.factors.errors import FactorNotAllowed, WrongFactor
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.factors.policy import ENROLABLE
 from identity.limits import rules
 from identity.limits import services as limits
@@ -50,7 +50,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
         within=rules.SIGN_INS,
     )
     typed = typed_identifiers.build(identifier)
-    log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed, way=Way.RECOVERY)
+    log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed, way=FirstFactor.RECOVERY)
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
         experience = experiences.current()
@@ -62,7 +62,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
             owner, checked = _check(user, code)
             return starting.start_session_or_store(
                 owner,
-                SignIn(way=Way.RECOVERY, amr=[]),
+                SignIn(way=FirstFactor.RECOVERY, amr=[]),
                 experience=experience,
                 visit=visit,
                 audited=audited,

@@ -8,7 +8,7 @@ from audit.events import Event
 from database.chains import Chain
 from identity.core.errors import ServiceError
 from identity.factors.levels import Level
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.sessions import proof_secrets
 from identity.users import credentials
 from identity.users.identifiers import Kind
@@ -45,7 +45,7 @@ def check(user: User, proof: VerificationCode, visit: Visit, experience: SignInE
     if not experience.forgot_password_requires_factor:
         return
     entered = frozenset({Kind(proof.kind)})
-    sign_in = SignIn(way=Way.FORGOT_PASSWORD, amr=["otp"], entered=entered)
+    sign_in = SignIn(way=FirstFactor.FORGOT_PASSWORD, amr=["otp"], entered=entered)
     need = starting.find_need(user, sign_in, experience, pending=None)
     if need.is_nothing or pending_sign_ins.is_reset_allowed(user, visit.browser, visit.proofs):
         return
@@ -83,7 +83,7 @@ def allow(pending: PendingSignIn, visit: Visit, proven: str, to_succeed: Support
     pending_sign_ins.allow_reset(pending, secret, chain)
     if to_succeed:
         to_succeed.succeed(chain)
-    facts = {"type": proven, "result": "success", "way": Way.FORGOT_PASSWORD}
+    facts = {"type": proven, "result": "success", "way": FirstFactor.FORGOT_PASSWORD}
     log.record(Event.MFA_VERIFY, chain, user_id=pending.user_id, **facts)
     chain.run()
     return Continued(page_url("pages:forgot-password", visit.pending), secret)

@@ -6,7 +6,7 @@ from identity.factors import authenticators, forgetting, services, settings_of_u
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions import services as sessions
@@ -83,7 +83,7 @@ def lock_factors(step: SecondStep) -> None:
     """
     known = step.user.factors
     credentials.lock_for_sign_in(step.user)
-    if step.sign_in.way == Way.RECOVERY and step.sign_in.level < Level.TWO:
+    if step.sign_in.way == FirstFactor.RECOVERY and step.sign_in.level < Level.TWO:
         services.clear(step.user)
         return
     step.user.refresh_from_db(fields=("factors",))

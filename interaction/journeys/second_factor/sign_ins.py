@@ -13,7 +13,7 @@ from database.chains import Chain
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.models import Authenticator
-from identity.factors.needed import RISK, Need, Way
+from identity.factors.needed import RISK, FirstFactor, Need
 from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
 from identity.sessions.models import Session
 from identity.sessions.proof_secrets import ProofSecret
@@ -22,7 +22,7 @@ from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor import available_factors
 from interaction.pending_sign_ins.models import PendingSignIn
 from interaction.social.proven_accounts import ProvenAccount
 from oidc.grants import remembered
@@ -99,7 +99,7 @@ Outcome = SignInResult | SecondFactorNeeded | Continued
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """The browser of a sign-in: the hash of its cookie, its pending request, and its present session.
+    """What a browser brings to a sign-in: the hash of its cookie, its pending request, and its session.
 
     ``known`` is what its cookie of known users holds, and ``proofs`` are the hashes of the secrets that it
     got with its proofs. For a second step, ``stored`` is its pending sign-in,
@@ -164,7 +164,7 @@ def of_session(session: Session) -> SignIn:
     not matter.
     """
     return SignIn(
-        way=Way.SESSION,
+        way=FirstFactor.SESSION,
         amr=session.amr,
         level=session.level,
         entered=_find_entered(session) if session.level == Level.ONE else frozenset(),
@@ -179,7 +179,7 @@ def _find_entered(session: Session) -> frozenset[Kind]:
     if session.amr:
         return frozenset()
     # The session began with an account elsewhere.
-    return people.find_mailbox_of_account(session.user, experiences.current().factor_policy)
+    return available_factors.find_mailbox_of_account(session.user, experiences.current().factor_policy)
 
 
 def find_first_channels(session: Session) -> frozenset[Kind]:

@@ -12,14 +12,14 @@ from audit.log import AuditedOperation
 from database.chains import Chain
 from identity.factors import metrics, needed
 from identity.factors.levels import ACR, Level
-from identity.factors.needed import NOTHING, Need, Person, Proven, Way
+from identity.factors.needed import NOTHING, AvailableFactors, FirstFactor, Need, Proven
 from identity.sessions import lifetimes, proof_secrets
 from identity.sessions import services as sessions
 from identity.users import credentials
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import circumstances, demands, first_factor_proofs, people
+from interaction.journeys.second_factor import available_factors, circumstances, demands, first_factor_proofs
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
     SecondFactorNeeded,
@@ -77,9 +77,9 @@ def start_session_or_store(  # noqa: PLR0913 - what signing in touches
 
 def judge(user: User, sign_in: SignIn, experience: SignInExperience, visit: Visit) -> tuple[SignIn, Need]:
     """Return a sign-in with its circumstances, and what it still needs."""
-    person = people.get_person(user, experience.factor_policy, sign_in.second)
-    sign_in = circumstances.judge(user, person, sign_in, experience, visit)
-    return sign_in, find_need(user, sign_in, experience, visit.pending, person)
+    available = available_factors.find(user, experience.factor_policy, sign_in.second)
+    sign_in = circumstances.judge(user, available, sign_in, experience, visit)
+    return sign_in, find_need(user, sign_in, experience, visit.pending, available)
 
 
 def find_need(
@@ -87,20 +87,20 @@ def find_need(
     sign_in: SignIn,
     experience: SignInExperience,
     pending: Pending | None,
-    person: Person | None = None,
+    available: AvailableFactors | None = None,
 ) -> Need:
     """Return what a sign-in still needs. ``pending`` is its authorization request.
 
-    ``person`` is what the user can prove, if the caller knows it.
+    ``available`` is what the user can prove, if the caller knows it.
     """
     if not experience.has_factors:
         return NOTHING
     policy = experience.factor_policy
-    person = person or people.get_person(user, policy, sign_in.second)
-    channels = people.find_used_channels(user, person, policy, sign_in.entered)
+    available = available or available_factors.find(user, policy, sign_in.second)
+    channels = available_factors.find_used_channels(user, available, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
-    demanded = replace(demands.find(user, policy, person, proven, pending), risks=sign_in.risks or ())
-    return needed.find_need(policy, person, proven, demanded, is_remembered=sign_in.is_remembered)
+    demanded = replace(demands.find(user, policy, available, proven, pending), risks=sign_in.risks or ())
+    return needed.find_need(policy, available, proven, demanded, is_remembered=sign_in.is_remembered)
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as start_session_or_store
@@ -203,7 +203,7 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
 def _record_first_factor(sign_in: SignIn, need: Need, audited: AuditedOperation) -> None:
     """Record that the first factor is proven. A registration has created the user, and is recorded too."""
     facts: dict[str, object] = {"way": sign_in.way, "needed": list(need.reasons)}
-    if sign_in.way == Way.REGISTER and not sign_in.finishing:
+    if sign_in.way == FirstFactor.REGISTER and not sign_in.finishing:
         audited.record_success()
         log.record(
             Event.SIGN_IN_FIRST_FACTOR,

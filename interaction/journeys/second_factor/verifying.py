@@ -1,7 +1,7 @@
 """Proving the second factor that a sign-in or an authorization request needs.
 
 The sign-in then continues: see ``current_step`` for what it needs, and ``checking`` for the codes.
-``confirming`` proves a factor again, for a change that the signed-in user makes.
+``session_proofs`` proves a factor again, for a change that the signed-in user makes.
 """
 
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.users import typed_identifiers
 from interaction.journeys.second_factor import (
     backup,
     checking,
-    confirming,
     current_step,
     resetting,
+    session_proofs,
     starting,
 )
 from interaction.journeys.second_factor.checking import RECOVERY_CODE
@@ -37,11 +37,11 @@ from interaction.journeys.second_factor.sign_ins import (
 )
 
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
-_EVENTS: Final = {
-    Way.PASSWORD: Event.SIGN_IN_PASSWORD,
-    Way.CODE: Event.SIGN_IN_CODE,
-    Way.SOCIAL: Event.SIGN_IN_SOCIAL,
-    Way.LINKING: Event.SIGN_IN_SOCIAL,
+_EVENTS: Final[dict[str, Event]] = {
+    FirstFactor.PASSWORD: Event.SIGN_IN_PASSWORD,
+    FirstFactor.CODE: Event.SIGN_IN_CODE,
+    FirstFactor.SOCIAL: Event.SIGN_IN_SOCIAL,
+    FirstFactor.LINKING: Event.SIGN_IN_SOCIAL,
 }
 
 
@@ -83,7 +83,7 @@ def can_recover(step: SecondStep) -> bool:
     """
     if step.stored is None:
         return False
-    recovered = replace(step.sign_in, way=Way.RECOVERY)
+    recovered = replace(step.sign_in, way=FirstFactor.RECOVERY)
     need = starting.find_need(step.user, recovered, step.experience, step.visit.pending)
     return bool(need.enrolable)
 
@@ -103,7 +103,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
     step = current_step.find(visit)
     if not can_recover(step):
         raise FactorNotAllowed("a recovery code cannot be used in this step")
-    recovered = replace(step.sign_in, way=Way.RECOVERY)
+    recovered = replace(step.sign_in, way=FirstFactor.RECOVERY)
     try:
         with locks.code_attempt(step.user.pk) as counted:
             checked = checking.check_recovery_code(step.user, code, keep=step.is_reset)
@@ -153,7 +153,7 @@ def continue_after_factor(
     Raises:
         credentials.Suspended: the user is suspended.
         NothingPending: another request has finished the sign-in.
-        confirmation.SignInAgain: the session has ended.
+        reauthentication.SignInAgain: the session has ended.
 
     """
     if step.stored is None:
@@ -180,7 +180,7 @@ def _step_up(
     step: SecondStep, factor: FactorType, level: int, to_succeed: SupportsSucceed | None
 ) -> SignInResult:
     """Store that a factor was proven in a session, which continues with a new secret."""
-    renewed = confirming.step_up(
+    renewed = session_proofs.step_up(
         step.session, factor, level, tenant=step.experience.tenant, to_succeed=to_succeed
     )
     return SignInResult(

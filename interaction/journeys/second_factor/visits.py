@@ -1,4 +1,4 @@
-"""The browser of a sign-in."""
+"""What a browser brings to a sign-in, read from its request."""
 
 from typing import Final, NamedTuple
 from uuid import UUID

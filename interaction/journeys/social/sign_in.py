@@ -10,16 +10,16 @@ from audit import log
 from audit.events import Event
 from audit.log import AuditedOperation
 from identity.core.errors import Invalid
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.sessions import proof_secrets
 from identity.sessions.proof_secrets import ProofSecret
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors.providers.base import Profile
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys import provider_accounts
 from interaction.journeys.pending import Expired, Pending
-from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor import available_factors
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import start_session_or_store
 from interaction.journeys.social import matching, provider
@@ -173,18 +173,18 @@ def _start_session(
     profile = person.profile
     linked, user = _find_or_create_user(person, offer, audited)
     audited.user_id, audited.facts["username"] = user.pk, user.identifier
-    current = experience.current()
+    experience = experiences.current()
     return start_session_or_store(
         user,
         SignIn(
-            way=Way.SOCIAL if linked else Way.LINKING,
+            way=FirstFactor.SOCIAL if linked else FirstFactor.LINKING,
             amr=[],
-            entered=people.find_mailbox_of_account(user, current.factor_policy),
+            entered=available_factors.find_mailbox_of_account(user, experience.factor_policy),
             auth_time=person.auth_time,
             keep_signed_in=attempt.keep_signed_in,
             account=ProvenAccount(profile, offer.connector, offer.name, linked),
         ),
-        experience=current,
+        experience=experience,
         visit=visit,
         audited=audited,
     )
@@ -235,10 +235,10 @@ def _find_by_email(profile: Profile) -> User | None:
 
 
 def _create_user(person: _Person, audited: AuditedOperation) -> User:
-    current, profile = experience.current(), person.profile
-    if not current.can_create_social_users:
+    experience, profile = experiences.current(), person.profile
+    if not experience.can_create_social_users:
         raise NoAccount
-    if documents := current.documents_to_agree_to:
+    if documents := experience.documents_to_agree_to:
         if not person.has_agreed:
             raise _AgreementRequired
         audited.facts["agreed_to_terms"] = documents

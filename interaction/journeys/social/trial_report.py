@@ -16,7 +16,7 @@ from identity.users.models import User
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.providers import oauth
 from interaction.connectors.providers.base import Endpoints, Profile, TokenResponse
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys import provider_accounts
 from interaction.journeys.social import matching
 from interaction.journeys.social.provider import AuthorizationResponse
@@ -165,7 +165,7 @@ def _predict(profile: Profile) -> tuple[str, User | None]:
                 "sign-in would be refused until this user links the account on the account page:"
             )
         ), similar[0]
-    if not experience.current().can_create_social_users:
+    if not experiences.current().can_create_social_users:
         return (
             gettext("The sign-in would be refused: the sign-in experience creates no users this way."),
             None,

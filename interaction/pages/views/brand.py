@@ -7,7 +7,7 @@ from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
 from interaction.experience import brand as branding
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.pages import context
 
 
@@ -18,7 +18,7 @@ def brand(request: HttpRequest) -> HttpResponse:
     A preview, and a page with the branding of an application or organization, names its colours in the
     query. Only colours are accepted, and no other ones are read.
     """
-    colours = experience.current().branding
+    colours = experiences.current().branding
     css = branding.stylesheet(*(request.GET.get(name, colours[name]) for name in context.COLOURS))
     response = HttpResponse(css, content_type="text/css; charset=utf-8")
     response["ETag"] = f'"{hashlib.sha256(css.encode()).hexdigest()[:32]}"'

@@ -10,7 +10,7 @@ from identity.sessions import cookies
 from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
 from interaction.experience.models import SignInExperience
-from interaction.journeys import codes, reauthentication
+from interaction.journeys import codes, known_identifier
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending, page_url
@@ -50,7 +50,7 @@ def _get_hint(request: HttpRequest, pending: Pending | None) -> str:
     hint = pending.authorization.login_hint[:254] if pending else ""
     if hint and "switch" in request.GET:
         session = cookies.current_session(request)
-        if session and reauthentication.is_identifier_of(session.user, hint):
+        if session and known_identifier.is_identifier_of(session.user, hint):
             return ""
     return hint
 
@@ -117,7 +117,7 @@ def _describe_known_user(
     if pending is None or not pending.must_reauthenticate or "switch" in request.GET:
         return None
     session = cookies.current_session(request)
-    identifier = reauthentication.find_identifier(session, pending, experience) if session else ""
+    identifier = known_identifier.find_identifier(session, pending, experience) if session else ""
     if session is None or not identifier:
         return None
     if request.method == "POST" and request.POST.get("identifier") != identifier:

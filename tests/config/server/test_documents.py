@@ -21,7 +21,7 @@ from identity.core import tenancy
 from identity.tenants import middleware as tenants
 from identity.tenants import services as tenant_services
 from identity.users import hashing_process
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from oidc.keys import retirement
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
@@ -355,7 +355,7 @@ class TestChanges:
             assert alias in self.same(acme, DISCOVERY)
 
             with acme.active():
-                experience.change({"mfa": {"factors": []}})
+                experiences.change({"mfa": {"factors": []}})
             assert "acr_values_supported" not in self.same(acme, DISCOVERY)
 
     def test_a_deleted_tenant_is_unknown_after_five_seconds(self, acme):

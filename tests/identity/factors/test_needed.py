@@ -9,12 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identity.factors.kinds import FactorType
-from identity.factors.needed import Demands, Need, Person, Proven, Way, find_need
+from identity.factors.needed import AvailableFactors, Demands, FirstFactor, Need, Proven, find_need
 from identity.factors.policy import OFF, Policy, Prompt, SocialRule
 from identity.users.identifiers import Kind
 from tests.support.needed_table import REACHABLE, answer, reachable, read_rows
 
-_WAYS = [Way.PASSWORD, Way.CODE, Way.SOCIAL, Way.LINKING, Way.PASSKEY, Way.RECOVERY, Way.REGISTER]
+_WAYS = [
+    FirstFactor.PASSWORD,
+    FirstFactor.CODE,
+    FirstFactor.SOCIAL,
+    FirstFactor.LINKING,
+    FirstFactor.PASSKEY,
+    FirstFactor.RECOVERY,
+    FirstFactor.REGISTER,
+]
 
 
 def test_the_table_is_long_and_says_nothing_twice():
@@ -42,8 +50,8 @@ policies = st.builds(
     st.sampled_from([Prompt.NO_PROMPT, Prompt.MANDATORY]),
     st.sampled_from(SocialRule),
 )
-people = st.builds(
-    Person,
+factors = st.builds(
+    AvailableFactors,
     st.integers(0, 15),
     st.booleans(),
     st.frozensets(st.sampled_from([Kind.EMAIL, Kind.PHONE])),
@@ -65,7 +73,7 @@ asked = st.builds(
 )
 
 
-@given(policies, people, proofs, asked, st.booleans())
+@given(policies, factors, proofs, asked, st.booleans())
 def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands, remembered):
     need = find_need(policy, who, proven, demands, is_remembered=remembered)
     usable = who.get_usable(policy, proven.channels)
@@ -81,7 +89,7 @@ def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands,
         assert set(need.methods) <= set(usable)
         assert set(need.enrolable) <= policy.factors
         # Nothing but a second factor, or an administrator's word, adds one beside another.
-        is_recovery = proven.way == Way.RECOVERY
+        is_recovery = proven.way == FirstFactor.RECOVERY
         assert not need.enrolable or not usable or proven.level > 1 or is_recovery
         # Whoever just declined is not asked again for what may be declined.
         assert not (need.may_skip and proven.skips)
@@ -89,14 +97,14 @@ def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands,
     if policy.factors and max(demands.essential.values(), default=0) > proven.level:
         assert not need.is_nothing
         assert not need.may_skip
-    trusted = {Way.SOCIAL} if usable else {Way.SOCIAL, Way.LINKING}
+    trusted = {FirstFactor.SOCIAL} if usable else {FirstFactor.SOCIAL, FirstFactor.LINKING}
     waived = remembered or (proven.way in trusted and policy.social is SocialRule.SKIP)
     if policy.factors and policy.prompt is Prompt.MANDATORY and proven.level == 1 and not waived:
         assert not need.is_nothing
         assert not need.may_skip
 
 
-@given(policies, people, proofs, asked)
+@given(policies, factors, proofs, asked)
 def test_a_remembered_browser_is_never_asked_for_more(policy, who, proven, demands):
     always = find_need(policy, who, proven, demands, is_remembered=False)
     remembered = find_need(policy, who, proven, demands, is_remembered=True)
@@ -105,7 +113,7 @@ def test_a_remembered_browser_is_never_asked_for_more(policy, who, proven, deman
     assert remembered.least <= always.least or remembered.may_skip
 
 
-@given(policies, people, proofs, st.booleans())
+@given(policies, factors, proofs, st.booleans())
 def test_decision_M18_only_a_remembered_browser_waives_the_organization_of_the_request(
     policy, who, proven, remembered
 ):
@@ -116,7 +124,7 @@ def test_decision_M18_only_a_remembered_browser_waives_the_organization_of_the_r
     if policy.factors and not remembered and proven.level == 1:
         assert need.least >= 2
         assert not need.may_skip
-        if proven.way != Way.RECOVERY:
+        if proven.way != FirstFactor.RECOVERY:
             assert "organization" in need.reasons
     elif remembered or not policy.factors:
         assert "organization" not in need.reasons

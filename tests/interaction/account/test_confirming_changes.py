@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.journeys.account.confirmation import SignInAgain
+from interaction.journeys.second_factor.reauthentication import SignInAgain
 from interaction.pages import error_messages
 from tests.support import account, cast, factors
 from tests.support.cast import PASSWORD

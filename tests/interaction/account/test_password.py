@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.conf import settings
 
 from identity.limits.models import Counter
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support import codes
 from tests.support.account import NEW, age_sign_in, change, entries, is_signed_in, send, stored
 from tests.support.cast import PASSWORD, query_of, signed_in
@@ -57,7 +57,7 @@ class TestPassword:
     def test_decision_X4_keeps_the_policy_which_is_shown_before(self, acme):
         policy = {"min_length": 12, "require_uppercase": True, "require_special_chars": True}
         with acme.active():
-            experience.change({"password_policy": policy})
+            experiences.change({"password_policy": policy})
         browser, user = signed_in(acme)
 
         shown = browser.get("/account/password")

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from identity.factors.models import BackupCode
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.verification.models import VerificationCode
 from tests.support import account, audit_log, codes
 from tests.support.cast import PASSWORD, query_of
@@ -190,7 +190,7 @@ class TestMailedCodes:
     def test_decision_M21_nor_after_a_password_that_a_mailed_code_has_just_set(self, acme, two_step, email):
         enrol(acme, two_step)
         with acme.active():
-            experience.change({"forgot_password_requires_factor": False})
+            experiences.change({"forgot_password_requires_factor": False})
         browser = acme.browser()
         codes.proven(browser, email, "forgot_password")
         new = "a new password, 1 of many"

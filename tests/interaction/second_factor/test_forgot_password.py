@@ -7,7 +7,7 @@ from identity.sessions.models import Session
 from identity.users import assigned_passwords, credentials
 from identity.users.identifiers import Kind
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys.second_factor import resetting
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.verification import services as verification
@@ -101,11 +101,11 @@ class TestTheStep:
             assigned_passwords.set_password(User.objects.get(pk=user.pk), NEW)
 
             with pytest.raises(verification.NotVerified):
-                resetting.check(current, proof, Visit("b" * 64, None, None), experience.current())
+                resetting.check(current, proof, Visit("b" * 64, None, None), experiences.current())
 
     def test_decision_M35_it_remembers_no_browser(self, acme, email, user, app):
         with acme.active():
-            experience.change({"trusted_device_policy": {"enabled": True}})
+            experiences.change({"trusted_device_policy": {"enabled": True}})
         browser = asked(acme, email)
 
         step, page = browser.get(NEXT).json()["result"], browser.get("/sign-in/second-factor").text

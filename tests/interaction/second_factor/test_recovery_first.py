@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from identity.factors.models import Authenticator, Passkey, RecoveryGrant
 from identity.sessions.models import Session
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.social.models import SocialIdentity
 from tests.support import (
     account,
@@ -155,7 +155,7 @@ class TestUse:
 
     def test_decision_M36_it_is_no_risk_because_a_new_factor_is_asked_for_anyhow(self, acme, admin, user):
         with acme.active():
-            experience.change({"adaptive_mfa": {"enabled": True, "new_browser": True}})
+            experiences.change({"adaptive_mfa": {"enabled": True, "new_browser": True}})
 
         answer = recover(acme.browser(), user, issue(admin, user))
 
@@ -292,7 +292,7 @@ class TestRefusals:
     def test_where_nothing_can_be_set_up_it_is_off_for_everybody(self, acme, admin, user, mfa):
         code = issue(admin, user)
         with acme.active():
-            experience.change({"mfa": {"factors": mfa}})
+            experiences.change({"mfa": {"factors": mfa}})
 
         answers = [recover(acme.browser(), *entered) for entered in [(user, code), ("nobody", WRONG)]]
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from database.chains import Chain
 from identity.factors import forgetting
 from identity.factors.models import KnownBrowser
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.sessions import known_users
 from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
@@ -251,7 +251,7 @@ class TestRaces:
         with acme.active():
             here = SignInExperience.objects.get()
             visit = Visit("", None, None, KnownUsers(browser_secrets=secrets))
-            judged, _ = starting.judge(user, SignIn(way=Way.PASSWORD, amr=["pwd"]), here, visit)
+            judged, _ = starting.judge(user, SignIn(way=FirstFactor.PASSWORD, amr=["pwd"]), here, visit)
             assert judged.is_remembered
             chain = Chain()
             credentials.record_sign_in(user, chain)

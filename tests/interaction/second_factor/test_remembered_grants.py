@@ -9,7 +9,7 @@ from identity.factors import browsers, forgetting, recovery, services
 from identity.factors.models import KnownBrowser
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from oidc.grants.models import RefreshFamily
 from tests.support.factors import (
     SET_UP,
@@ -28,7 +28,7 @@ RECOVER = "/api/interaction/mfa/recovery-code"
 def app(acme, app):
     """The authenticator of the user, in a tenant in which browsers can be remembered."""
     with acme.active():
-        experience.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
+        experiences.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
     return app
 
 
@@ -56,7 +56,7 @@ def forget_all(world, user, app):
 
 
 def forget_one(world, user, app):
-    (known,) = browsers.get_remembered(user, experience.current().trusted_devices)
+    (known,) = browsers.get_remembered(user, experiences.current().trusted_devices)
     forgetting.forget(user, str(known.pk))
 
 

@@ -14,7 +14,7 @@ from identity.users import assigned_passwords, email_domains, typed_identifiers
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import FormerEmail, User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.verification import outgoing
 from tests.support import audit_log, management, second
 from tests.support.cast import PASSWORD, World
@@ -34,7 +34,7 @@ OFF = {
 
 def adapt(world: World, **rules):
     with world.active():
-        experience.change({"adaptive_mfa": {"enabled": True} | OFF | rules})
+        experiences.change({"adaptive_mfa": {"enabled": True} | OFF | rules})
 
 
 def sign_in(browser, user, app, **fields):
@@ -249,7 +249,7 @@ class TestTheNotice:
         assert not is_asked(reachable.browser(), mailed)
         switch_on(reachable, "Totp")
         with reachable.active():
-            experience.change({"account": {"sign_in_notice": False}})
+            experiences.change({"account": {"sign_in_notice": False}})
         assert not is_asked(reachable.browser(), mailed)
 
         assert is_told_nothing(reachable, mailed.email)
@@ -257,7 +257,7 @@ class TestTheNotice:
     def test_decision_M36_not_after_a_registration(self, reachable):
         switch_on(reachable, "Totp")
         with reachable.active():
-            experience.change({"sign_up": {"identifiers": ["email"], "verify": True}})
+            experiences.change({"sign_up": {"identifiers": ["email"], "verify": True}})
         browser, email = reachable.browser(), new_email()
         proven(browser, email, "register")
 
@@ -269,7 +269,7 @@ class TestTheNotice:
         switch_on(reachable, "Totp")
         trust(reachable)
         with reachable.active():
-            experience.change({"account": {"sign_in_notice": False}})
+            experiences.change({"account": {"sign_in_notice": False}})
 
         assert not is_asked(reachable.browser(), mailed)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db.models import F
 
-from identity.factors.needed import Way
+from identity.factors.needed import FirstFactor
 from identity.sessions import proof_secrets
 from identity.users.models import User
 from interaction.pending_sign_ins import services
@@ -31,7 +31,12 @@ def store(acme, user):
     """Store a sign-in that waits."""
 
     def store(**changes: Any) -> PendingSignIn:
-        given: dict[str, Any] = {"browser": BROWSER, "request_id": None, "way": Way.PASSWORD, "amr": ["pwd"]}
+        given: dict[str, Any] = {
+            "browser": BROWSER,
+            "request_id": None,
+            "way": FirstFactor.PASSWORD,
+            "amr": ["pwd"],
+        }
         given |= {"level": 1, "auth_time": datetime.now(UTC), "channels": [], "reasons": ["prompt"]}
         given |= {"must_enrol": False, "keep_signed_in": False, "secret_hash": None, "proofs": ()}
         with acme.active():
@@ -156,7 +161,7 @@ class TestReset:
 
     @pytest.fixture
     def proven(self, acme, store):
-        stored = store(way=Way.FORGOT_PASSWORD)
+        stored = store(way=FirstFactor.FORGOT_PASSWORD)
         with acme.active():
             services.allow_reset(stored, SECRET)
         return stored
@@ -170,7 +175,7 @@ class TestReset:
         assert is_allowed()
 
     def test_is_not_allowed_before(self, store, is_allowed):
-        store(way=Way.FORGOT_PASSWORD)
+        store(way=FirstFactor.FORGOT_PASSWORD)
 
         assert not is_allowed()
 
@@ -202,7 +207,7 @@ class TestReset:
 
     def test_starts_no_session(self, acme, store):
         with acme.active(), pytest.raises(services.NothingPending):
-            services.finish(store(way=Way.FORGOT_PASSWORD))
+            services.finish(store(way=FirstFactor.FORGOT_PASSWORD))
 
     def test_a_sign_in_allows_none(self, acme, store):
         with acme.active(), pytest.raises(services.NothingPending):

@@ -3,7 +3,7 @@
 import pytest
 
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support import passkeys
 from tests.support.cast import query_of
 from tests.support.factors import NEXT, SKIP, TOTP, enrol, has_session, switch_on
@@ -161,7 +161,7 @@ class TestADemand:
 
     def test_where_only_passkeys_sign_in_is_a_page_with_cancel(self, acme, client, browser):
         with acme.active():
-            experience.change({"mfa": {"factors": []}, "passkey_sign_in": {"enabled": True}})
+            experiences.change({"mfa": {"factors": []}, "passkey_sign_in": {"enabled": True}})
         interaction = ask(browser, client, claims=essential(PHR))
 
         found = browser.get(f"{NEXT}?interaction={interaction}").json()["result"]

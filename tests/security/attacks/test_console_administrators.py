@@ -18,7 +18,7 @@ from identity.core import tenancy
 from identity.limits import rules
 from identity.limits.rules import Lock
 from interaction.connectors.models import Connector
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from management.administrators import proof, support_rights
 from management.administrators import sign_in as administrator_sign_in
@@ -368,7 +368,7 @@ class TestDuties:
 
     def test_decision_N18_common_passwords_are_refused_in_new_tenants(self, acme):
         with acme.active():
-            assert experience.current().password_policy["reject_common"] is True
+            assert experiences.current().password_policy["reject_common"] is True
 
         body = {"username": f"u-{secrets.token_hex(4)}", "password": "password123"}
         answer = acme.browser().post("/api/interaction/register", json=body)

@@ -10,7 +10,7 @@ from identity.users import credentials
 from identity.users.models import User
 from interaction.journeys import codes as code_journey
 from interaction.journeys import consent as consent_journey
-from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import reauthentication
 from oidc.grants.models import Consent
 from tests.support import account, codes
 from tests.support.cast import PASSWORD, Browser, World
@@ -48,15 +48,15 @@ class Stage:
 
     def rename(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
         last = self.filled("/account/username", username="mallory", password=PASSWORD)
-        return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
+        return Stalled.at(self.monkeypatch, reauthentication, "reauthenticate"), last
 
     def delete(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
         last = self.filled("/account/delete", typed="ada", password=PASSWORD)
-        return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
+        return Stalled.at(self.monkeypatch, reauthentication, "reauthenticate"), last
 
     def download(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
         last = self.filled("/account/data", password=PASSWORD)
-        return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
+        return Stalled.at(self.monkeypatch, reauthentication, "reauthenticate"), last
 
     def set_password(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
         last = self.filled("/account/password", new_password=account.NEW)

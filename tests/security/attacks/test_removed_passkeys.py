@@ -11,8 +11,8 @@ from identity.factors.models import Passkey
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.journeys.account import confirmation
 from interaction.journeys.account import factors as own_factors
+from interaction.journeys.second_factor import reauthentication
 from tests.support import factors, management, operators, passkeys
 from tests.support.admin_pages import operate
 from tests.support.cast import PASSWORD, Browser, RelyingParty, World, query_of
@@ -164,7 +164,7 @@ def test_a_session_that_ended_meanwhile_removes_nothing(acme, owner, stolen):
         assert session is not None
         Session.objects.filter(pk=session.pk).update(ended_at=session.now)
 
-        with pytest.raises(confirmation.SignInAgain):
+        with pytest.raises(reauthentication.SignInAgain):
             own_factors.remove(session, str(row.pk), password=PASSWORD)
 
         assert Passkey.objects.filter(pk=row.pk).exists()

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from identity.factors.models import KnownBrowser
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from tests.support.cast import query_of
 from tests.support.factors import NEXT, TOTP, enrol, half, has_session
 from tests.support.management import result_of
@@ -22,7 +22,7 @@ from tests.support.required_factors import (
 
 
 def trust(**policy: Any) -> None:
-    experience.change({"trusted_device_policy": policy})
+    experiences.change({"trusted_device_policy": policy})
 
 
 def switch_off() -> None:
@@ -43,7 +43,7 @@ def allow_fewer_days() -> None:
 
 def remove_a_factor() -> None:
     """The browser may have been remembered because of a code by email."""
-    experience.change({"mfa": {"factors": ["Totp"]}})
+    experiences.change({"mfa": {"factors": ["Totp"]}})
 
 
 TIGHTENED = [switch_off, switch_off_and_on, allow_fewer_days, remove_a_factor]
@@ -162,12 +162,12 @@ def loosen() -> None:
 
 
 def add_a_factor() -> None:
-    experience.change({"mfa": {"factors": ["Totp", "EmailVerificationCode", "WebAuthn"]}})
+    experiences.change({"mfa": {"factors": ["Totp", "EmailVerificationCode", "WebAuthn"]}})
 
 
 def require_of_all() -> None:
     """Users who are remembered have proven two factors."""
-    experience.change({"mfa": {"policy": "Mandatory"}})
+    experiences.change({"mfa": {"policy": "Mandatory"}})
 
 
 @pytest.mark.parametrize("change", [loosen, add_a_factor, require_of_all], ids=lambda each: each.__name__)

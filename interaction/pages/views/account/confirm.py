@@ -12,8 +12,12 @@ from identity.factors.challenges import Ceremony
 from identity.http.responses import add_headers, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import browser_cookies, confirming, people
+from interaction.journeys.second_factor import (
+    available_factors,
+    browser_cookies,
+    reauthentication,
+    session_proofs,
+)
 from interaction.journeys.second_factor.next_step import Method
 from interaction.pages import context, factor_page
 from interaction.pages.factor_page import FactorForm
@@ -28,21 +32,21 @@ def confirm(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for the second factor, then go back to the page that needs it."""
     sent = request.POST if request.method == "POST" else request.GET
     back = shared.get_page_to_return_to(sent.get("back", ""))
-    factors = confirmation.get_factors(session, context.get_experience(request).factor_policy)
-    if not factors or (request.method != "POST" and confirmation.has_recent_factor(session)):
+    factors = reauthentication.get_factors(session, context.get_experience(request).factor_policy)
+    if not factors or (request.method != "POST" and reauthentication.has_recent_factor(session)):
         return redirect(reverse(f"pages:{back}"))
-    methods = [Method(factor, people.mask_address(session.user, factor)) for factor in factors]
+    methods = [Method(factor, available_factors.mask_address(session.user, factor)) for factor in factors]
     if request.method != "POST":
         return _page(request, session, methods, FactorForm(), back)
     factor = factor_page.get_factor(request, factors)
     form = FactorForm() if "send" in request.POST else FactorForm(request.POST)
     try:
         if "send" in request.POST:
-            confirming.send_code(session, cookies.get_known_users(request), factor=factor)
+            session_proofs.send_code(session, cookies.get_known_users(request), factor=factor)
             return _page(request, session, methods, form, back, is_sent=True)
         if not form.is_valid():
             return _page(request, session, methods, form, back, status=400)
-        renewed = confirming.confirm(session, factor=factor, code=form.cleaned_data["code"])
+        renewed = session_proofs.confirm(session, factor=factor, code=form.cleaned_data["code"])
     except ServiceError as error:
         if form.is_bound:
             pages.add_error(form, error, "code" if error.reason == "second_factor_wrong" else None)

@@ -5,8 +5,8 @@ from django.urls import reverse
 
 from identity.http.responses import redirect
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import own
+from interaction.journeys.second_factor import reauthentication
 from interaction.pages import context, passkey_part
 from interaction.pages.account_forms import FactorsForm
 from interaction.pages.views.account import removal, shared
@@ -31,5 +31,5 @@ def passkeys(request: HttpRequest, session: Session) -> HttpResponse:
         form=form,
         overview=overview,
         passkey=part | {"confirm_url": f"{reverse('pages:confirm')}?back=account-passkeys"},
-        must_enter_password=confirmation.must_enter_password(session),
+        must_enter_password=reauthentication.must_enter_password(session),
     )

@@ -6,8 +6,8 @@ from django.urls import reverse
 from identity.factors.errors import EnrolmentExpired
 from identity.http.responses import redirect
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation, factor_names, factors
-from interaction.journeys.second_factor import backup, browser_cookies
+from interaction.journeys.account import factor_names, factors
+from interaction.journeys.second_factor import backup, browser_cookies, reauthentication
 from interaction.pages import context, error_messages
 from interaction.pages.account_forms import AuthenticatorForm, FactorNameForm, FactorsForm
 from interaction.pages.views.account import removal, shared
@@ -51,7 +51,7 @@ def _rename(request: HttpRequest, session: Session) -> HttpResponse:
 
     if done := shared.attempt(form, rename):
         return shared.redirect_done("pages:account-security", done)
-    must_enter = confirmation.must_enter_password(session)
+    must_enter = reauthentication.must_enter_password(session)
     return shared.render_page(
         request, session, "rename_factor", form=form, factor=factor, must_enter_password=must_enter
     )
@@ -68,7 +68,7 @@ def _overview(request: HttpRequest, session: Session, form: FactorsForm) -> Http
         form=form,
         overview=overview,
         backup_codes=factors.count_backup_codes(session) if overview.may_have_backup_codes else 0,
-        must_enter_password=confirmation.must_enter_password(session),
+        must_enter_password=reauthentication.must_enter_password(session),
     )
 
 
@@ -77,13 +77,12 @@ def authenticator(request: HttpRequest, session: Session) -> HttpResponse:
     """Show a secret for an authenticator, and set it up."""
     form = AuthenticatorForm(session, shared.form_data(request))
     if request.method != "POST":
-        offer = (
-            None if confirmation.must_sign_in_for_factors(session) else factors.begin_authenticator(session)
-        )
+        must_sign_in = reauthentication.must_sign_in_for_factors(session)
+        offer = None if must_sign_in else factors.begin_authenticator(session)
         return _authenticator_page(request, session, form, offer)
     try:
         offer = factors.begin_authenticator(session, repeated=request.POST.get("enrolment", ""))
-    except confirmation.SignInAgain as error:
+    except reauthentication.SignInAgain as error:
         form.refusal = error
         return _authenticator_page(request, session, form, None)
     except EnrolmentExpired as error:
@@ -112,7 +111,7 @@ def authenticator(request: HttpRequest, session: Session) -> HttpResponse:
 def _authenticator_page(
     request: HttpRequest, session: Session, form: AuthenticatorForm, offer: object
 ) -> HttpResponse:
-    must_enter = confirmation.must_enter_password(session)
+    must_enter = reauthentication.must_enter_password(session)
     return shared.render_page(
         request, session, "authenticator", form=form, offer=offer, must_enter_password=must_enter
     )
@@ -139,5 +138,5 @@ def codes(request: HttpRequest, session: Session) -> HttpResponse:
         codes=new,
         file="\r\n".join(new),
         left=factors.count_backup_codes(session),
-        must_enter_password=confirmation.must_enter_password(session),
+        must_enter_password=reauthentication.must_enter_password(session),
     )

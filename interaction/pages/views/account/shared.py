@@ -16,7 +16,7 @@ from identity.http.error_page import Link, error_page
 from identity.http.responses import add_headers, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import reauthentication
 from interaction.pages import error_messages
 from interaction.pages.account_forms import AccountForm
 from interaction.pages.views import shared
@@ -57,7 +57,7 @@ def account_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
         context.set_actor(user_id=str(session.user_id))
         try:
             return view(request, session)
-        except confirmation.ConfirmNeeded:
+        except reauthentication.ConfirmNeeded:
             return redirect(_get_confirm_url(request))
         except ServiceError as error:
             return _refuse(request, error)
@@ -70,7 +70,7 @@ def confirmed_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
 
     @wraps(view)
     def wrapped(request: HttpRequest, session: Session) -> HttpResponse:
-        confirmation.check_factor(session)
+        reauthentication.check_factor(session)
         return view(request, session)
 
     return account_page(wrapped)
@@ -106,7 +106,7 @@ def render_page(
         form=form,
         user=shared.describe_user(session.user),
         has_password=bool(session.user.password),
-        must_sign_in=confirmation.must_sign_in_again(session),
+        must_sign_in=reauthentication.must_sign_in_again(session),
         done=request.GET.get("done", ""),
         **values,
     )
@@ -131,7 +131,7 @@ def attempt(form: AccountForm, action: Callable[[], T]) -> T | None:
         return None
     try:
         return action()
-    except confirmation.ConfirmNeeded:
+    except reauthentication.ConfirmNeeded:
         raise
     except ServiceError as error:
         form.refusal = error

@@ -6,7 +6,7 @@ import pytest
 
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.social.models import SocialIdentity
 from tests.support import account, audit_log, codes, factors, social
 from tests.support.factors import NEXT, SEND, TOTP
@@ -121,7 +121,7 @@ def test_attack_AV36_a_remembered_browser_links_no_account(acme, provider, user,
     """A remembered browser spares its user the factor there. A linked account signs in everywhere."""
     app = factors.enrol(acme, user)
     with acme.active():
-        experience.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
+        experiences.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
     browser = acme.browser()
     factors.half(browser, user)
     browser.post(TOTP, json={"code": app.code(), "remember": True})

@@ -2,10 +2,16 @@
 
 from identity.factors.kinds import FactorType
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation, factors
-from interaction.journeys.account.confirmation import NotSignedIn
-from interaction.journeys.second_factor import confirming, current_step, setting_up, verifying
+from interaction.journeys.account import factors
+from interaction.journeys.second_factor import (
+    current_step,
+    reauthentication,
+    session_proofs,
+    setting_up,
+    verifying,
+)
 from interaction.journeys.second_factor.authenticator_setup import Offer
+from interaction.journeys.second_factor.reauthentication import NotSignedIn
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins.services import NothingPending
 
@@ -37,12 +43,12 @@ def begin_totp(visit: Visit) -> Offer:
     Raises:
         NothingPending: the browser has neither a pending sign-in nor a session.
         FactorNotAllowed: the tenant does not use authenticators, or the user of the sign-in has a factor.
-        confirmation.ConfirmNeeded: the signed-in user has to confirm the identity.
+        reauthentication.ConfirmNeeded: the signed-in user has to confirm the identity.
 
     """
     if visit.current is None or has_pending_sign_in(visit):
         return setting_up.begin_totp(visit)
-    confirmation.check_confirmed(visit.current)
+    reauthentication.check_reauthenticated(visit.current)
     return factors.begin_authenticator(visit.current)
 
 
@@ -58,4 +64,4 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
     """
     if visit.current is None or has_pending_sign_in(visit):
         return verifying.send_code(visit, factor=factor)
-    return confirming.send_code(visit.current, visit.known, factor=factor)
+    return session_proofs.send_code(visit.current, visit.known, factor=factor)

@@ -1,4 +1,4 @@
-"""Proofs that a user gives again in a session to confirm a change, and the new secret that follows."""
+"""New secrets for a session that continues: its user proves something again, or ends the other sessions."""
 
 import secrets
 from typing import Final

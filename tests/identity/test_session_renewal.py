@@ -3,7 +3,7 @@
 import pytest
 
 from audit import log
-from identity.sessions import confirmations
+from identity.sessions import renewal
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 
@@ -16,7 +16,7 @@ def test_decision_M14_no_session_is_stepped_up_without_its_audit_entry(acme, mon
         monkeypatch.setattr(log, "record", _fail)
 
         with pytest.raises(RuntimeError):
-            confirmations.step_up(session, amr=["pwd", "otp", "mfa"], level=2)
+            renewal.step_up(session, amr=["pwd", "otp", "mfa"], level=2)
 
         assert Session.objects.values("level", "amr", "token_hash").get(pk=session.pk) == before
 

@@ -1,4 +1,4 @@
-"""Confirmation of the user's identity before a sensitive change."""
+"""Reauthentication: the user proves the identity again before a sensitive change."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -18,7 +18,7 @@ from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
 from interaction.experience import services as experiences
 from interaction.journeys.locks import Locked
-from interaction.journeys.second_factor import people, sign_ins
+from interaction.journeys.second_factor import available_factors, sign_ins
 
 # The one way to confirm the identity without a second factor.
 BY_PASSWORD: Final = "Password"  # noqa: S105 - the name of a way
@@ -73,18 +73,22 @@ def get_factors(session: Session, policy: Policy | None = None) -> list[FactorTy
     policy = policy or experiences.current().factor_policy
     if not policy.is_on:
         return []
-    person = people.get_person(user, policy)
+    available = available_factors.find(user, policy)
     entered = sign_ins.of_session(session).entered
     if session.level > Level.ONE:
-        entered = people.leave_out(person, policy, sign_ins.find_first_channels(session), entered)
-    return person.get_usable(policy, people.find_used_channels(user, person, policy, entered))
+        entered = available_factors.leave_out(
+            available, policy, sign_ins.find_first_channels(session), entered
+        )
+    return available.get_usable(
+        policy, available_factors.find_used_channels(user, available, policy, entered)
+    )
 
 
 def check_factor(session: Session) -> None:
     """Check that a user who has a second factor proved it within ``CONFIRM_SECONDS``.
 
     Raises:
-        ConfirmNeeded: the user has to prove it again: see ``second_factor.confirming``.
+        ConfirmNeeded: the user has to prove it again: see ``second_factor.session_proofs``.
 
     """
     if has_recent_factor(session):
@@ -95,7 +99,7 @@ def check_factor(session: Session) -> None:
             [
                 {"type": factor.value} | ({"masked": masked} if masked else {})
                 for factor in factors
-                for masked in [people.mask_address(user, factor)]
+                for masked in [available_factors.mask_address(user, factor)]
             ]
         )
 
@@ -138,11 +142,11 @@ def check_still_signed_in(session: Session) -> None:
         raise SignInAgain
 
 
-def confirm(session: Session, password: str) -> None:
+def reauthenticate(session: Session, password: str) -> None:
     """Check the password or, if the user has none, that the sign-in is at most ``CONFIRM_SECONDS`` ago.
 
     A user who has a second factor must have proven it within that time, too. Wrong passwords lock the
-    confirmation as they lock a sign-in, so that nobody can guess the password in an unattended browser.
+    reauthentication as they lock a sign-in, so that nobody can guess the password in an unattended browser.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
@@ -200,7 +204,7 @@ def must_sign_in_for_factors(session: Session) -> bool:
     return must_sign_in_again(session) and not has_recent_factor(session)
 
 
-def check_confirmed(session: Session) -> None:
+def check_reauthenticated(session: Session) -> None:
     """Check that the user has confirmed the identity, and may change factors.
 
     Raises:
@@ -214,7 +218,7 @@ def check_confirmed(session: Session) -> None:
         raise ConfirmNeeded([])
 
 
-def confirm_for_factors(session: Session, password: str) -> None:
+def reauthenticate_for_factors(session: Session, password: str) -> None:
     """Check the second factor and the password that a user has, before a change of factors.
 
     A session alone never changes a factor. A user with neither of the two must have signed in within
@@ -233,4 +237,4 @@ def confirm_for_factors(session: Session, password: str) -> None:
     if must_enter_password(session):
         if not password:
             raise ConfirmNeeded([{"type": BY_PASSWORD}])
-        confirm(session, password)
+        reauthenticate(session, password)

@@ -11,14 +11,13 @@ from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
-from identity.sessions import confirmations, lifetimes
+from identity.sessions import lifetimes, renewal
 from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
 from identity.tenants.models import Tenant
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import checking
+from interaction.journeys.second_factor import checking, reauthentication
 from interaction.journeys.second_factor.sign_ins import SucceedTogether, SupportsSucceed
 
 
@@ -56,7 +55,7 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
     Raises:
         FactorNotAllowed: the user does not have the factor.
         WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
-        confirmation.SignInAgain: the session has ended.
+        reauthentication.SignInAgain: the session has ended.
         limits.TooMany: too many from this network.
 
     """
@@ -85,7 +84,7 @@ def step_up(
     ``tenant`` is that of the session.
 
     Raises:
-        confirmation.SignInAgain: the session has ended.
+        reauthentication.SignInAgain: the session has ended.
         WrongFactor: the code was used before, or another error of ``to_succeed``.
 
     """
@@ -94,8 +93,8 @@ def step_up(
     reached = max(level, session.level)
     if to_succeed:
         to_succeed.succeed(chain)  # lock order: before the session, as in a sign-in, against deadlocks
-    token = confirmations.step_up(
-        session, amr=amr, level=reached, chain=chain, refusal=confirmation.SignInAgain
+    token = renewal.step_up(
+        session, amr=amr, level=reached, chain=chain, refusal=reauthentication.SignInAgain
     )
     chain.run()
     return _renew(session, token, tenant)
@@ -108,16 +107,16 @@ def confirm_password(session: Session, password: str) -> Renewed:
         FactorNotAllowed: the user has no password.
         credentials.InvalidCredentials: the password is wrong.
         Locked: too many passwords were wrong before.
-        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
-        confirmation.SignInAgain: the session has ended.
+        reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        reauthentication.SignInAgain: the session has ended.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
         limits.TooMany: too many sign-ins from this address.
 
     """
     if not session.user.password:
         raise FactorNotAllowed("password: the user has none")
-    confirmation.confirm(session, password)
-    return _renew(session, confirmations.record_password(session), experiences.current().tenant)
+    reauthentication.reauthenticate(session, password)
+    return _renew(session, renewal.record_password(session), experiences.current().tenant)
 
 
 def renew(session: Session, tenant: Tenant) -> Renewed:
@@ -126,19 +125,19 @@ def renew(session: Session, tenant: Tenant) -> Renewed:
     ``tenant`` is that of the session.
 
     Raises:
-        confirmation.SignInAgain: the session has ended.
+        reauthentication.SignInAgain: the session has ended.
 
     """
-    return _renew(session, confirmations.renew(session), tenant)
+    return _renew(session, renewal.renew(session), tenant)
 
 
 def _renew(session: Session, token: str | None, tenant: Tenant) -> Renewed:
     if token is None:
-        raise confirmation.SignInAgain
+        raise reauthentication.SignInAgain
     seconds = lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)
     return Renewed(session, token, seconds)
 
 
 def _check_usable(session: Session, factor: FactorType, experience: SignInExperience) -> None:
-    if factor not in confirmation.get_factors(session, experience.factor_policy):
+    if factor not in reauthentication.get_factors(session, experience.factor_policy):
         raise FactorNotAllowed("type: the user does not have this factor, or it cannot be used here")

@@ -1,10 +1,10 @@
-"""What a user can prove as a second factor now."""
+"""The second factors that a user can prove now."""
 
 from typing import Final
 
 from identity.factors import passkeys
 from identity.factors.kinds import FactorType
-from identity.factors.needed import Person
+from identity.factors.needed import AvailableFactors
 from identity.factors.policy import Policy
 from identity.users.factor_bits import FIRST_PASSKEY, PASSKEY
 from identity.users.identifiers import Kind
@@ -16,12 +16,12 @@ from interaction.verification import recipients, resets
 KINDS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
-def get_person(user: User, policy: Policy, proven: FactorType | None = None) -> Person:
-    """Return what a user who has just ``proven`` a factor can prove.
+def find(user: User, policy: Policy, proven: FactorType | None = None) -> AvailableFactors:
+    """Return the second factors of a user who has just ``proven`` a factor.
 
     The database is read only for factors that the tenant has.
     """
-    return Person(
+    return AvailableFactors(
         factors=_get_factors(user, policy, proven),
         two_step=user.two_step,
         reachable=get_reachable(user, policy),
@@ -53,28 +53,28 @@ def get_reachable(user: User, policy: Policy) -> frozenset[Kind]:
 
 
 def find_used_channels(
-    user: User, person: Person, policy: Policy, entered: frozenset[Kind]
+    user: User, available: AvailableFactors, policy: Policy, entered: frozenset[Kind]
 ) -> frozenset[Kind]:
     """Return the channels that are no second factor in this sign-in.
 
     These are the channels of the first factor. After a password was set with a mailed code, codes to the same
     mailbox prove nothing else, so they do not count for a day if the user has another factor.
     """
-    reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in person.reachable - entered}
+    reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in available.reachable - entered}
     if not reachable:
         return entered
-    return leave_out(person, policy, entered | resets.find_kinds(reachable), entered)
+    return leave_out(available, policy, entered | resets.find_kinds(reachable), entered)
 
 
 def leave_out(
-    person: Person, policy: Policy, channels: frozenset[Kind], entered: frozenset[Kind]
+    available: AvailableFactors, policy: Policy, channels: frozenset[Kind], entered: frozenset[Kind]
 ) -> frozenset[Kind]:
     """Return the channels that are no second factor: ``channels``, or only the email of them, or ``entered``.
 
     More than ``entered`` is left out only if the user has another factor.
     """
     choices = (channels, entered | (channels & {Kind.EMAIL}))
-    return next((used for used in choices if person.get_usable(policy, used)), entered)
+    return next((used for used in choices if available.get_usable(policy, used)), entered)
 
 
 def find_mailbox_of_account(user: User, policy: Policy) -> frozenset[Kind]:
@@ -86,7 +86,7 @@ def find_mailbox_of_account(user: User, policy: Policy) -> frozenset[Kind]:
     used = frozenset({Kind.EMAIL})
     if FactorType.EMAIL_CODE not in policy.factors or not user.email_verified:
         return frozenset()
-    return used if get_person(user, policy).get_usable(policy, used) else frozenset()
+    return used if find(user, policy).get_usable(policy, used) else frozenset()
 
 
 def mask_address(user: User, factor: FactorType) -> str:

@@ -1,4 +1,4 @@
-"""A passkey in a session: the confirmation before a sensitive change, and the level that it reaches."""
+"""A passkey that is proven in a session: to confirm a sensitive change, and to reach a higher level."""
 
 from typing import Any
 from uuid import UUID
@@ -17,11 +17,10 @@ from identity.sessions.models import Session
 from identity.tenants.models import Tenant
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.account import confirmation
 from interaction.journeys.passkeys import anomalies
 from interaction.journeys.passkeys.uses import PasskeyUse
-from interaction.journeys.second_factor import confirming
-from interaction.journeys.second_factor.confirming import Renewed
+from interaction.journeys.second_factor import reauthentication, session_proofs
+from interaction.journeys.second_factor.session_proofs import Renewed
 from interaction.journeys.second_factor.sign_ins import SupportsSucceed
 
 
@@ -43,7 +42,7 @@ def confirm(session: Session, *, credential: object, browser: str) -> Renewed:
     Raises:
         FactorNotAllowed: the user has no passkey, or the tenant does not use them.
         PasskeyRefused: a check failed, or the passkey belongs to another user.
-        confirmation.SignInAgain: the session has ended.
+        reauthentication.SignInAgain: the session has ended.
         limits.TooMany: too many sign-ins from this network.
 
     """
@@ -64,22 +63,22 @@ def _prove(session: Session, tenant: Tenant, credential: object, browser: str) -
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
     with anomalies.reported(passkey):
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(session, browser)])
-        renewed = step_up(session, tenant, PasskeyUse(passkey, proven))
+        renewed = record(session, tenant, PasskeyUse(passkey, proven))
     metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
     return renewed
 
 
-def step_up(session: Session, tenant: Tenant, to_succeed: SupportsSucceed | None = None) -> Renewed:
+def record(session: Session, tenant: Tenant, to_succeed: SupportsSucceed | None = None) -> Renewed:
     """Store that a passkey was just proven in a session, with the success of ``to_succeed``.
 
     ``tenant`` is that of the session.
 
     Raises:
-        confirmation.SignInAgain: the session has ended.
+        reauthentication.SignInAgain: the session has ended.
         PasskeyRefused: the passkey or its challenge was used or removed meanwhile.
 
     """
-    return confirming.step_up(
+    return session_proofs.step_up(
         session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT, tenant=tenant, to_succeed=to_succeed
     )
 
@@ -98,7 +97,7 @@ def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:
 
 
 def _check_usable(session: Session, experience: SignInExperience) -> None:
-    if FactorType.WEBAUTHN not in confirmation.get_factors(session, experience.factor_policy):
+    if FactorType.WEBAUTHN not in reauthentication.get_factors(session, experience.factor_policy):
         raise FactorNotAllowed("the user has no passkey that can be used here")
 
 

@@ -1,4 +1,4 @@
-"""Signing in again as the user who is signed in already (``prompt=login`` and ``max_age``)."""
+"""The identifier of the signed-in user, to prefill a new sign-in (``prompt=login`` and ``max_age``)."""
 
 from identity.sessions.models import Session
 from identity.users import identifiers
