@@ -4,8 +4,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from identity.core.proof import TokenTooOld
-from identity.users.addresses import KINDS
-from identity.users.identifiers import Kind
+from identity.users.identifiers import ADDRESS_KINDS, Kind
 from identity.users.models import User
 
 
@@ -28,7 +27,7 @@ def check(user: User, before: User, *, is_proven: bool) -> None:
         return
     changed = {
         kind
-        for kind in KINDS
+        for kind in ADDRESS_KINDS
         for name in (kind, f"{kind}_verified")
         if getattr(user, name) != getattr(before, name)
     }

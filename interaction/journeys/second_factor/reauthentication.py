@@ -13,6 +13,7 @@ from identity.factors.errors import FactorError
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.policy import Policy
+from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
@@ -157,7 +158,7 @@ def reauthenticate(session: Session, password: str) -> None:
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """
-    limits.hit_by_address(rules.SIGN_INS)  # before the attempt, so that a refusal writes no entry
+    limits.hit_by_network(rules.SIGN_INS)  # before the attempt, so that a refusal writes no entry
     with log.attempt(Event.PASSWORD_VERIFY, session_id=str(session.pk)) as audited:
         audited.user_id = session.user_id
         check_factor(session)

@@ -6,8 +6,8 @@ from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.sessions.models import Session
-from interaction.journeys.account import confirmation
 from interaction.journeys.pending import Expired
+from interaction.journeys.second_factor import reauthentication
 from interaction.journeys.social import provider
 from interaction.journeys.social.provider import AuthorizationResponse
 from interaction.social import offers
@@ -17,14 +17,14 @@ from interaction.social.models import SocialAttempt
 
 def must_sign_in_again(session: Session) -> bool:
     """Return whether the sign-in is too long ago to link an account."""
-    return session.now - session.auth_time > confirmation.RECENT
+    return session.now - session.auth_time > reauthentication.RECENT
 
 
 def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
     """Start linking an account at a provider; return the URL of the provider.
 
     Raises:
-        confirmation.SignInAgain: the sign-in is more than ``CONFIRM_SECONDS`` ago.
+        reauthentication.SignInAgain: the sign-in is more than ``CONFIRM_SECONDS`` ago.
         NotOffered: no such connector is enabled, or its provider cannot be used.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
@@ -32,7 +32,7 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
 
     """
     if must_sign_in_again(session):
-        raise confirmation.SignInAgain
+        raise reauthentication.SignInAgain
     offer = offers.get_offer(connector_id)
     return provider.request_authorization(offer, browser=browser, session=session)
 

@@ -14,7 +14,7 @@ from identity.sessions.models import Session
 from identity.users import assigned_passwords
 from identity.users import services as users
 from identity.users.models import User
-from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import reauthentication
 from interaction.journeys.social import linking
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
@@ -206,7 +206,7 @@ class TestAccount:
         with acme.active():
             Session.objects.update(auth_time=timezone.now() - timedelta(seconds=settings.CONFIRM_SECONDS + 1))
 
-        with pytest.raises(confirmation.SignInAgain):
+        with pytest.raises(reauthentication.SignInAgain):
             self.begun(acme)
 
     def test_unlinks_what_is_theirs_while_another_way_in_is_left(self, acme, rival, provider):
