@@ -3,6 +3,8 @@
 A function that takes a ``Chain`` adds its writes to it, and the caller runs them all. A write that may be
 refused names a function that returns its refusal. If the single statement fails, it is not known which write
 was refused. The same writes then run one by one, so the refusals are the same on both engines.
+
+For one change with its inserts, ``statements.AtomicChange`` is enough.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.cache.backends.redis import RedisCache
 from prometheus_client import Counter
 
-from database import together
+from database import batching
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -72,7 +72,7 @@ class SharedRedis:
             SynchronousOnlyOperation: this is an event loop, which must not wait.
 
         """
-        together.require_thread()
+        batching.refuse_in_loop()
         if self._is_unavailable and not self._may_retry():
             raise Unavailable
         try:

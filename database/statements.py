@@ -16,8 +16,8 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models.constants import OnConflict
 from django.db.models.sql import InsertQuery
 
+from database.batching import Call, Outcome
 from database.parameters import Parameter, Source, Values, source_of
-from database.together import Call, Outcome
 
 
 class Prepared:
@@ -183,7 +183,9 @@ def as_select(insert: str) -> str:
 class AtomicChange(Statement[_SingleStatement]):
     """A change of one row, and inserts that are made only if it changed the row, executed atomically.
 
-    On PostgreSQL it is one statement and needs no transaction; on SQLite it is a transaction.
+    On PostgreSQL it is one statement and needs no transaction; on SQLite it is a transaction. Its parts are
+    known when the module is loaded, so it can be a call of a batch. See ``chains.Chain`` for the writes of
+    several functions.
     """
 
     def __init__(self, change: Statement[Any], *inserts: Insert) -> None:

@@ -20,8 +20,8 @@ from identity.http.answers import Answer
 
 if TYPE_CHECKING:
     from config.server.loop_connections import LoopConnections
+    from database.batching import Execute
     from database.postgresql.loop_connection import LoopConnection
-    from database.together import Execute
 
 _MOST_IN_THREAD: Final = 32  # requests in a batch that a thread serves
 _MOST_IN_LOOP: Final = 16  # in one that the loop serves, which does nothing else while it signs
@@ -31,7 +31,7 @@ _WAIT_SECONDS: Final = 0.05  # for which requests wait for a connection or for a
 _CLOCK_STEP_SECONDS: Final = 0.001  # of ``uvloop``
 _logger: Final = logging.getLogger(__name__)
 
-Request = tuple[Any, Any]  # what ``config.server.surfaces.serve_together`` gets
+Request = tuple[Any, Any]  # what ``config.server.surfaces.serve_batch`` gets
 Entry = tuple[Request, "asyncio.Future[Answer | None]"]
 
 
@@ -44,10 +44,10 @@ class Deferred(Enum):
 class Surfaces(Protocol):
     """The functions of ``config.server.surfaces`` that serve a batch."""
 
-    def serve_together(self, requests: Sequence[Request]) -> list[Answer | None]:
+    def serve_batch(self, requests: Sequence[Request]) -> list[Answer | None]:
         """Serve a batch in a thread."""
 
-    def begin_together(
+    def start_batch(
         self,
         requests: Sequence[Request],
         execute: "Execute",
@@ -152,7 +152,7 @@ class Batches:
             self._loop.call_soon(self._finish_in_loop, connection, batch, answers, context=outside)
 
         requests = [request for request, _ in batch]
-        self._connections.context.run(self._surfaces.begin_together, requests, connection.execute, finish)
+        self._connections.context.run(self._surfaces.start_batch, requests, connection.execute, finish)
 
     def _finish_in_loop(
         self,
@@ -177,7 +177,7 @@ class Batches:
     def _serve(self, batch: Sequence[Entry]) -> None:
         """Serve a batch, in a thread."""
         try:
-            answers = self._surfaces.serve_together([request for request, _ in batch])
+            answers = self._surfaces.serve_batch([request for request, _ in batch])
         except BaseException:
             _logger.exception("a batch failed, so Django serves each of its requests")
             answers = [None] * len(batch)

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from database import worker_connections
-from database.together import IN_LOOP
+from database.batching import IN_LOOP
 
 if TYPE_CHECKING:
     from database.postgresql.loop_connection import LoopConnection

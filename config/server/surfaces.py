@@ -1,6 +1,6 @@
 """Surfaces: the routes of machines that are served before Django's handler.
 
-A surface is a generator that yields its statements (see ``database.together``). A surface returns what the
+A surface is a generator that yields its statements (see ``database.batching``). A surface returns what the
 view of its route would return, or None for an unusual request, which Django then serves. Django also serves
 all requests if they are logged (``LOG_REQUESTS``) or traced.
 """
@@ -19,8 +19,8 @@ from config import headers
 from config.server.batches import Deferred
 from config.server.checked_database import checked_database
 from config.server.wsgi_requests import FAILURE, Failure, is_arriving
-from database import ids, together
-from database.together import Task, Work
+from database import batching, ids
+from database.batching import Task, Work
 from identity.core import tenancy
 from identity.http.answers import Answer
 from identity.tenants import middleware as tenants
@@ -89,10 +89,10 @@ def serve(environ: Environ) -> Answer | None:
     if found is None:
         return None
     with checked_database():
-        return together.do(_serve(environ, found))
+        return batching.run(_serve(environ, found))
 
 
-def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | None]:
+def serve_batch(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | None]:
     """Return the complete answers of surfaces, in the order of the requests.
 
     A request without an answer must be served by itself: by Django if its surface has no answer, or by its
@@ -101,14 +101,12 @@ def serve_together(requests: Sequence[tuple[Environ, Found]]) -> list[Answer | N
     for environ, _ in requests:
         environ[TRIED] = True  # if the batch fails as a whole, no surface does anything twice
     with checked_database():
-        tasks = together.do_together([_serve(environ, found) for environ, found in requests])
+        tasks = batching.run_batch([_serve(environ, found) for environ, found in requests])
     return [_get_answer(environ, task) for (environ, _), task in zip(requests, tasks, strict=True)]
 
 
-def begin_together(
-    requests: Sequence[tuple[Environ, Found]], execute: together.Execute, finish: Finish
-) -> None:
-    """Serve requests as ``serve_together`` does, in an event loop and without waiting.
+def start_batch(requests: Sequence[tuple[Environ, Found]], execute: batching.Execute, finish: Finish) -> None:
+    """Serve requests as ``serve_batch`` does, in an event loop and without waiting.
 
     ``finish`` gets the answers, or ``Deferred.TO_THREAD`` for a request whose surface has to wait.
     """
@@ -119,7 +117,7 @@ def begin_together(
 
     for environ, _ in requests:
         environ[TRIED] = True
-    together.begin_together([_serve(environ, found) for environ, found in requests], execute, finish_tasks)
+    batching.start_batch([_serve(environ, found) for environ, found in requests], execute, finish_tasks)
 
 
 def _get_answer_in_loop(environ: Environ, task: Task[Answer | None]) -> Answer | Deferred | None:
@@ -132,7 +130,7 @@ def _get_answer_in_loop(environ: Environ, task: Task[Answer | None]) -> Answer |
 def _get_answer(environ: Environ, task: Task[Answer | None]) -> Answer | None:
     try:
         answer = task.get_result()
-    except together.Undone:
+    except batching.RolledBack:
         del environ[TRIED]
         return None
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure

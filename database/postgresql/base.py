@@ -7,10 +7,10 @@ from typing import Any
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
 
+from database.batching import Call, Outcome
 from database.postgresql import pipeline, timestamps
 from database.postgresql.cursor import Cursor
 from database.postgresql.prepared import PreparedCursor
-from database.together import Call, Outcome
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -49,7 +49,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         wrapper: CursorWrapper = database._prepare_cursor(self._prepared_cursor)  # noqa: SLF001
         return wrapper
 
-    def execute_together(self, calls: Sequence[Call]) -> list[Outcome | Exception] | None:
+    def execute_batch(self, calls: Sequence[Call]) -> list[Outcome | Exception] | None:
         """Execute calls in one transaction, and return the outcome or the error of each.
 
         The errors are those of ``pipeline.execute``, with ``django.db.Error`` in place of ``psycopg.Error``.

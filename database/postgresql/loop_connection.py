@@ -16,10 +16,10 @@ from psycopg import Error, OperationalError, errors
 from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.pq.abc import PGresult
 
+from database.batching import Call, Outcome, RolledBack
 from database.postgresql import pipeline
 from database.postgresql.base import DatabaseWrapper
 from database.postgresql.prepared import STALE, Dumped, PreparedCursor
-from database.together import Call, Outcome, Undone
 
 Finish = Callable[[list[Outcome | Exception]], None]
 
@@ -93,7 +93,7 @@ class LoopConnection:
     def execute(self, calls: Sequence[Call], finish: Finish) -> None:
         """Begin to execute calls in one transaction. ``finish`` gets the outcome or the error of each.
 
-        The outcomes and errors are those of ``DatabaseWrapper.execute_together``. If the connection breaks,
+        The outcomes and errors are those of ``DatabaseWrapper.execute_batch``. If the connection breaks,
         each call has the error: it is not known whether the changes were made.
         """
         self._calls, self._finish, self._results = calls, finish, []
@@ -101,7 +101,7 @@ class LoopConnection:
         try:
             statements = [self._cursor.dump(call.sql, call.parameters) for call in calls]
         except Exception:  # noqa: BLE001 - the call with these parameters fails in the same way by itself
-            self._end([Undone() for _ in calls])
+            self._end([RolledBack() for _ in calls])
             return
         try:
             for statement in statements:
@@ -113,7 +113,7 @@ class LoopConnection:
         except Exception:
             _logger.exception("a batch could not be sent, so its connection is closed and threads serve it")
             self.close()  # PostgreSQL rolls back what has no sync message
-            self._end([Undone() for _ in calls])
+            self._end([RolledBack() for _ in calls])
 
     def check(self) -> None:
         """Read what the loop has missed, and give up what takes too long. Call this every second or so.

@@ -9,8 +9,8 @@ from psycopg import OperationalError, errors
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
+from database.batching import Call, Outcome, RolledBack
 from database.postgresql.prepared import SUCCEEDED, Named, PreparedCursor
-from database.together import Call, Outcome, Undone
 
 _ABORTED: Final = ExecStatus.PIPELINE_ABORTED
 # After one of these, the statement is not retried, because it would only wait as long again.
@@ -20,8 +20,8 @@ _WAITED: Final = (errors.LockNotAvailable, errors.QueryCanceled)
 def execute(cursor: PreparedCursor, calls: Sequence[Call]) -> list[Outcome | Exception] | None:
     """Execute calls in one transaction, and return the outcome or the error of each.
 
-    If a statement fails, nothing is changed, and each call has ``Undone`` as its error. If the statement has
-    waited too long, all calls with the same SQL have the statement's error instead. If all statements
+    If a statement fails, nothing is changed, and each call has ``RolledBack`` as its error. If the statement
+    has waited too long, all calls with the same SQL have the statement's error instead. If all statements
     succeed, a call has an error only if its rows cannot be read.
 
     Return None, with nothing executed, if a statement is not prepared yet, or if a transaction has begun.
@@ -37,7 +37,7 @@ def execute(cursor: PreparedCursor, calls: Sequence[Call]) -> list[Outcome | Exc
     try:
         named = [cursor.find_name(call.sql, call.parameters) for call in calls]
     except Exception:  # noqa: BLE001 - the call with these parameters fails in the same way by itself
-        return [Undone() for _ in calls]
+        return [RolledBack() for _ in calls]
     found = [each for each in named if each]
     if len(found) < len(named):
         return None
@@ -63,7 +63,7 @@ def find_failed(results: Sequence[PGresult]) -> int | None:
 def get_errors(calls: Sequence[Call], failed: int, error: errors.Error) -> list[Outcome | Exception]:
     """Return the error of each call. ``failed`` is the index of the failed call, or that of the commit."""
     waited = {call.sql for call in calls[failed : failed + 1]} if isinstance(error, _WAITED) else set()
-    return [error if call.sql in waited else Undone() for call in calls]
+    return [error if call.sql in waited else RolledBack() for call in calls]
 
 
 def read(cursor: PreparedCursor, result: PGresult) -> Outcome | Exception:

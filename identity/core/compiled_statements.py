@@ -9,10 +9,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.query import get_related_populators
 
 from database import converters
+from database.batching import Outcome
 from database.parameters import Source, Values
 from database.rows import Loader
 from database.statements import Prepared
-from database.together import Outcome
 from identity.core import tenancy
 
 M = TypeVar("M", bound=models.Model)
@@ -92,7 +92,7 @@ def _replace_models(populators: list[Any]) -> None:
         _replace_models(populator.related_populators)
 
 
-class CompiledTogether(CompiledStatement):
+class CompiledJoin(CompiledStatement):
     """Several compiled SELECTs as one, whose rows are joined without a condition."""
 
     def __init__(self, parts: Sequence[CompiledRows[Any]], database: BaseDatabaseWrapper) -> None:

@@ -11,15 +11,15 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
+from database.batching import Work
 from database.parameters import Parameter, Values
 from database.statements import Insert, Statement, as_select
-from database.together import Work
 from identity.core import tenancy
 from identity.core.compiled_statements import (
     TENANT,
+    CompiledJoin,
     CompiledRows,
     CompiledStatement,
-    CompiledTogether,
     CompiledValues,
 )
 
@@ -90,15 +90,15 @@ class Select(Statement[CompiledRows[M]]):
         return next(iter(prepared.load(outcome.rows)), None)
 
 
-class SelectTogether(Statement[CompiledTogether]):
+class JoinedSelects(Statement[CompiledJoin]):
     """Several queries as one statement. All but one are for one row, and end with ``[:1]``."""
 
     def __init__(self, *selects: Select[Any]) -> None:
         super().__init__()
         self._selects: Final = selects
 
-    def prepare(self, database: BaseDatabaseWrapper) -> CompiledTogether:
-        return CompiledTogether([select.prepare(database) for select in self._selects], database)
+    def prepare(self, database: BaseDatabaseWrapper) -> CompiledJoin:
+        return CompiledJoin([select.prepare(database) for select in self._selects], database)
 
     def all(self, **values: object) -> list[list[Any]]:
         """Return the rows, at least one. Each has an instance for each query.

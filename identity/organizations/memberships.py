@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from database import ids
+from database.batching import Work
 from database.parameters import Parameter
-from database.together import Work
 from identity.core.tenant_statements import Select, uuid
 from identity.organizations.models import (
     MemberRole,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_noop
 
-from database.together import Work
+from database.batching import Work
 from identity.core.errors import ServiceError
 from identity.core.refusal_texts import fill
 from identity.core.tenant_statements import SelectValues, uuid

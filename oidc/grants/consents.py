@@ -11,7 +11,7 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from database import ids
-from database.together import Work
+from database.batching import Work
 from identity.core.tenant_statements import SelectValues, uuid
 from identity.users.models import User
 from oidc.applications.models import Application

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Model, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from database.together import Work
+from database.batching import Work
 from identity.core.tenant_statements import Select, number, text, uuid
 from oidc.applications import client_secrets
 from oidc.applications.client_secrets import StoredSecret

@@ -11,9 +11,9 @@ from django.db.models.functions import Now
 
 from audit import log
 from audit.models import Entry
+from database.batching import Work
 from database.row_locks import ExistsUnchanged, ExistsUndeleted
 from database.statements import AtomicChange
-from database.together import Work
 from identity.core.tenant_statements import Update, moment, text, uuid
 from identity.sessions.models import Session
 from identity.tenants.models import Tenant

@@ -8,8 +8,8 @@ from django.db.models.functions import Now
 
 from audit import log
 from audit.models import Entry
+from database.batching import Work
 from database.statements import AtomicChange
-from database.together import Work
 from identity.core.tenant_statements import Update, duration, number, text, uuid
 from identity.encryption import keyring
 from oidc.applications import lifetimes

@@ -3,7 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
-from database.together import Work
+from database.batching import Work
 from identity.core.algorithms import Algorithm
 from identity.core.tenant_statements import SelectValues, text
 from oidc.keys.models import SigningKey

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import DateTimeField, F, QuerySet, TextField, UUIDField, Value
 from django.db.models.functions import Cast, Coalesce
 
-from database.together import Work
+from database.batching import Work
 from identity.core.tenant_statements import SelectValues, uuid
 from identity.organizations.models import Membership
 from identity.roles.models import UserRole

@@ -5,7 +5,7 @@ Roles are read at every token request, so the next token lacks what an applicati
 
 from django.conf import settings
 
-from database import together
+from database import batching
 from identity.core import tenancy
 from identity.resources.models import Resource, Scope
 from oidc.applications import bindings
@@ -38,8 +38,8 @@ def resolve(client: Client, requested: list[str], *, resource: str, organization
     if not resource and not client.has_roles:
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
     if resource:
-        api = together.do(get_resource(resource))
-        names = together.do(granted_scopes.of_application(client.application.pk, api.pk))
+        api = batching.run(get_resource(resource))
+        names = batching.run(granted_scopes.of_application(client.application.pk, api.pk))
         basis = Basis(api.pk, api.version, tuple(sorted(names)), is_of_resource=True)
         return _build_target(api, names, requested, basis)
     granted = bindings.get_scopes(client.application.pk).select_related("resource")
@@ -83,7 +83,7 @@ def _resolve_in_organization(
         binding: OrganizationApplication = bindings.get_binding(organization_id, str(client.application.pk))
     except bindings.NotBound:
         raise UnauthorizedClient(UNKNOWN.format("organization_id")) from None
-    api = together.do(get_resource(resource)) if resource else None
+    api = batching.run(get_resource(resource)) if resource else None
     granted = bindings.get_resource_scopes(binding, api.pk) if api else bindings.get_permissions(binding)
     return Target(
         audience=build_audience(api, binding.organization_id),

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from database import together
-from database.together import Work
+from database import batching
+from database.batching import Work
 from identity.core import tenancy
 from identity.factors import remembered_rule
 from identity.users.models import User
@@ -82,7 +82,7 @@ def authenticate(token: str) -> Principal:
         InvalidBearer: a check of ``read`` or ``find_principal`` failed.
 
     """
-    return together.do(find_principal(read(token)))
+    return batching.run(find_principal(read(token)))
 
 
 def authenticate_for_context(token: str) -> ContextPrincipal:
@@ -93,7 +93,7 @@ def authenticate_for_context(token: str) -> ContextPrincipal:
 
     """
     parsed = read(token)
-    user = together.do(_find_live_user(parsed, for_context=True))
+    user = batching.run(_find_live_user(parsed, for_context=True))
     return _build(
         ContextPrincipal,
         user,

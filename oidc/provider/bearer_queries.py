@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
 
 from database import ids
-from database.together import Work
+from database.batching import Work
 from identity.core.tenant_statements import Select, text, uuid
 from identity.factors.levels import Level
 from identity.sessions.models import SIGNED_IN_AT, Session

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from database.together import Work
+from database.batching import Work
 from identity.users.models import User
 from oidc.provider import affiliations, long_lists
 from oidc.provider.affiliations import Affiliations, MemberOrganization

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext, gettext_noop
 
-from database import ids, together
+from database import batching, ids
 from identity.core import tenancy
 from identity.core.errors import Invalid
 from identity.core.records import UnknownIds
@@ -82,7 +82,7 @@ def _build_context(
     if resource:
         check_resource(resource)
     try:
-        found = together.do(
+        found = batching.run(
             target.resolve_for_user(
                 user,
                 scope.split(),
@@ -123,7 +123,7 @@ def _explain_id_token(context: GrantContext) -> Explained:
 
 def _explain_userinfo(context: GrantContext) -> Explained:
     names = claims.get_names(context.all_scopes)
-    values = together.do(
+    values = batching.run(
         released_claims.get_for_userinfo(
             context.facts,
             names,

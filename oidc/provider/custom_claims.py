@@ -8,7 +8,7 @@ import orjson
 
 from audit import log
 from audit.events import Event
-from database.together import Work
+from database.batching import Work
 from identity.limits import services as limits
 from identity.limits.rules import Limit
 from identity.resources.custom_claims import MOST_BYTES, Declaration, split_path

@@ -1,6 +1,6 @@
 """Whether the user of a code or refresh token may still use the application."""
 
-from database.together import Work
+from database.batching import Work
 from identity.users.models import User
 from oidc.applications import access
 from oidc.applications.models import Application

@@ -1,6 +1,6 @@
 """The consent on which a third-party application's code or refresh family depends."""
 
-from database.together import Work
+from database.batching import Work
 from oidc.applications.models import Application
 from oidc.grants import consents
 from oidc.grants.consents import GrantedConsent

@@ -3,7 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from database.together import Work
+from database.batching import Work
 from identity.core.tenant_statements import Select, SelectValues, text, uuid
 from identity.organizations import memberships
 from identity.resources.models import Resource

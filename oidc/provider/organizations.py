@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, Final
 
-from database.together import Work
+from database.batching import Work
 from oidc.provider import long_lists
 from oidc.provider.affiliations import Affiliations
 from oidc.provider.claim_facts import ClaimFacts

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-from database import together
-from database.together import Work
+from database import batching
+from database.batching import Work
 from identity.resources.custom_claims import ACCESS_TOKEN, ID_TOKEN, USERINFO, Declaration
 from oidc.provider import claims, custom_claims, organizations
 from oidc.provider.claim_facts import ClaimFacts
@@ -25,12 +25,12 @@ def prepare(context: GrantContext) -> Work[None]:
 
 def get_for_id_token(context: GrantContext) -> dict[str, Any]:
     """Return the claims about the user that an ID token releases. The context has a user."""
-    return together.do(_build_once(context, ID_TOKEN, _build_for_id_token))
+    return batching.run(_build_once(context, ID_TOKEN, _build_for_id_token))
 
 
 def get_for_access_token(context: GrantContext) -> dict[str, Any]:
     """Return the claims that the application and the resource of an access token ask for."""
-    return together.do(_build_once(context, ACCESS_TOKEN, _build_for_access_token))
+    return batching.run(_build_once(context, ACCESS_TOKEN, _build_for_access_token))
 
 
 def _build_once(

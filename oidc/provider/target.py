@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from database.together import Work
+from database.batching import Work
 from identity.core import tenancy
 from identity.organizations import memberships
 from identity.organizations.models import Membership

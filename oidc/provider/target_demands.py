@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from database import together
+from database import batching
 from identity.factors.levels import Level
 from identity.organizations import memberships
 from identity.organizations.models import Membership
@@ -72,7 +72,7 @@ def are_met(session: Session, *, resource: str, organization_id: str) -> bool:
         return True
     strength = get_strength(session)
     if organization_id and strength.level < Level.TWO:
-        membership = together.do(memberships.find_membership(session.user_id, organization_id))
+        membership = batching.run(memberships.find_membership(session.user_id, organization_id))
         is_required = membership is not None and membership.organization.is_mfa_required
         if is_required and not strength.satisfies_organizations():
             return False

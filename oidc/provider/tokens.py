@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from database.together import Work
+from database.batching import Work
 from identity.core import tenancy
 from identity.encryption import keyring
 from identity.users.models import User

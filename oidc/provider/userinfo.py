@@ -3,7 +3,7 @@
 from typing import Any
 
 from database import ids
-from database.together import Work
+from database.batching import Work
 from oidc.provider import claims, custom_claims, released_claims, scopes, tokens
 from oidc.provider.bearer import Principal
 from oidc.provider.claim_facts import ClaimFacts

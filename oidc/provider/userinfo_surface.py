@@ -10,7 +10,7 @@ import orjson
 
 from audit import context
 from audit.client_address import get_address
-from database.together import Work
+from database.batching import Work
 from identity.http.answers import Answer
 from oidc.keys.models import SigningKey
 from oidc.provider import bearer, tokens, userinfo

@@ -13,7 +13,7 @@ import uvloop
 from django.core.exceptions import SynchronousOnlyOperation
 from django.db import OperationalError, connection
 
-from database.together import Call, Outcome, Undone
+from database.batching import Call, Outcome, RolledBack
 
 pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has pipelines")
 
@@ -126,7 +126,7 @@ def test_one_that_fails_undoes_all(place, is_prepared):
         calls = [call(INSERT, 1), call(SELECT, 0)]
         calls.insert(place, call(DIVIDE, 0))
 
-        assert await loop.kinds(*calls) == [Undone] * 3
+        assert await loop.kinds(*calls) == [RolledBack] * 3
         assert loop.made.is_usable()
         assert await loop.execute(call(INSERT, 7), call(SELECT, 0)) == [Outcome([], 1), Outcome([(7, 14)], 1)]
 
@@ -137,7 +137,7 @@ def test_one_that_fails_undoes_all(place, is_prepared):
 
 def test_a_commit_that_fails_undoes_all():
     async def work(loop: Loop) -> None:
-        assert await loop.kinds(call(INSERT, 1), call(INSERT, 1)) == [Undone] * 2
+        assert await loop.kinds(call(INSERT, 1), call(INSERT, 1)) == [RolledBack] * 2
         assert await loop.kinds(call(INSERT, 2)) == [Outcome]
 
     in_loop(work)
@@ -151,9 +151,9 @@ def test_one_that_waits_too_long_is_not_executed_again():
         late = call(SLEEP, 20)
 
         assert await loop.kinds(call(INSERT, 1), late, call(INSERT, 2), late) == [
-            Undone,
+            RolledBack,
             OperationalError,
-            Undone,
+            RolledBack,
             OperationalError,
         ]
 
@@ -162,7 +162,7 @@ def test_one_that_waits_too_long_is_not_executed_again():
 
 def test_one_that_cannot_be_sent_undoes_all():
     async def work(loop: Loop) -> None:
-        assert await loop.kinds(call(INSERT, 1), call("SELECT %s::text", "\0")) == [Undone] * 2
+        assert await loop.kinds(call(INSERT, 1), call("SELECT %s::text", "\0")) == [RolledBack] * 2
         assert await loop.kinds(call(INSERT, 2)) == [Outcome]
 
     in_loop(work)
@@ -175,7 +175,7 @@ def test_a_failure_while_sending_undoes_all_and_is_logged_without_parameters(cap
         error = RuntimeError("broken on purpose")
         monkeypatch.setattr(loop.made, "_send", mock.Mock(side_effect=error))
 
-        assert await loop.kinds(call(INSERT, 54321), call(SELECT, 0)) == [Undone] * 2
+        assert await loop.kinds(call(INSERT, 54321), call(SELECT, 0)) == [RolledBack] * 2
         assert not loop.made.is_usable()
         assert [record.exc_info[1] for record in caplog.records if record.exc_info] == [error]
         assert "54321" not in caplog.text
@@ -193,7 +193,7 @@ def test_rows_that_cannot_be_read_are_the_error_of_one():
 
         assert written == Outcome([], 1)
         assert isinstance(unread, Exception)
-        assert not isinstance(unread, Undone)
+        assert not isinstance(unread, RolledBack)
 
     in_loop(work)
 
@@ -281,7 +281,7 @@ def test_a_statement_is_prepared_once_although_those_with_it_fail():
 
     async def work(loop: Loop) -> None:
         for _ in range(5):
-            assert await loop.kinds(call(SELECT, 0), call(DIVIDE, 0), call(INSERT, 1)) == [Undone] * 3
+            assert await loop.kinds(call(SELECT, 0), call(DIVIDE, 0), call(INSERT, 1)) == [RolledBack] * 3
         ((count,),) = (await loop.execute(call(prepared, "")))[0].rows  # type: ignore[union-attr]
 
         assert count == 3  # the one that fails, the one before it and that which counts
@@ -294,7 +294,7 @@ def test_a_statement_that_a_migration_made_stale_needs_a_new_connection():
         assert await loop.kinds(call(COLUMNS, 0)) == [Outcome]
         await asyncio.to_thread(add_column)
 
-        assert await loop.kinds(call(COLUMNS, 0), call(INSERT, 1)) == [Undone] * 2
+        assert await loop.kinds(call(COLUMNS, 0), call(INSERT, 1)) == [RolledBack] * 2
         assert not loop.made.is_usable()
 
     in_loop(work)

@@ -11,7 +11,7 @@ import pytest
 from django.db import DatabaseError, OperationalError, connection
 from psycopg.pq import PipelineStatus
 
-from database.together import Call, Outcome, Undone
+from database.batching import Call, Outcome, RolledBack
 
 pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has pipelines")
 
@@ -58,7 +58,7 @@ def rows(own: Any) -> list[int]:
 def test_outcomes_are_in_the_order_of_the_calls(own):
     prepare(own, call(SELECT, 0), *inserts())
 
-    assert own.execute_together([call(INSERT, 1), call(SELECT, 0), call(INSERT, 2), call(SELECT, 0)]) == [
+    assert own.execute_batch([call(INSERT, 1), call(SELECT, 0), call(INSERT, 2), call(SELECT, 0)]) == [
         Outcome([], 1),
         Outcome([(1, 2)], 1),
         Outcome([], 1),
@@ -68,7 +68,7 @@ def test_outcomes_are_in_the_order_of_the_calls(own):
 
 
 def test_they_are_not_executed_before_they_are_prepared(own):
-    assert own.execute_together([call(INSERT, 1), call(SELECT, 0)]) is None
+    assert own.execute_batch([call(INSERT, 1), call(SELECT, 0)]) is None
     assert rows(own) == []
 
 
@@ -81,44 +81,44 @@ class TestPrepared:
 
     def test_they_are_not_executed_in_a_transaction(self, own):
         own.set_autocommit(False)
-        assert own.execute_together([call(INSERT, 1), call(INSERT, 2)]) is None
+        assert own.execute_batch([call(INSERT, 1), call(INSERT, 2)]) is None
         own.rollback()
         own.set_autocommit(True)
 
     def test_they_are_not_executed_while_statements_are_observed(self, own):
         with own.execute_wrapper(lambda execute, *arguments: execute(*arguments)):
-            assert own.execute_together([call(INSERT, 1), call(INSERT, 2)]) is None
+            assert own.execute_batch([call(INSERT, 1), call(INSERT, 2)]) is None
 
     @pytest.mark.parametrize("place", [0, 1, 2])
     def test_one_that_fails_undoes_all(self, own, place):
         calls = [call(INSERT, 1), call(INSERT, 2)]
         calls.insert(place, call("SELECT 1 / %s::int", 0))
 
-        errors = own.execute_together(calls)
+        errors = own.execute_batch(calls)
 
-        assert [type(error) for error in errors] == [Undone] * 3
+        assert [type(error) for error in errors] == [RolledBack] * 3
         assert rows(own) == []
         assert self.works(own)
 
     def test_a_commit_that_fails_undoes_all(self, own):
-        errors = own.execute_together([call(INSERT, 1), call(INSERT, 1)])
+        errors = own.execute_batch([call(INSERT, 1), call(INSERT, 1)])
 
-        assert [type(error) for error in errors] == [Undone] * 2
+        assert [type(error) for error in errors] == [RolledBack] * 2
         assert rows(own) == []
         assert self.works(own)
 
     def test_one_that_cannot_be_sent_undoes_all(self, own):
         prepare(own, call("SELECT %s::text", "x"))
 
-        errors = own.execute_together([call(INSERT, 1), call("SELECT %s::text", "\0")])
+        errors = own.execute_batch([call(INSERT, 1), call("SELECT %s::text", "\0")])
 
-        assert [type(error) for error in errors] == [Undone] * 2
+        assert [type(error) for error in errors] == [RolledBack] * 2
         assert self.works(own)
 
     def test_rows_that_cannot_be_read_are_the_error_of_one(self, own):
         prepare(own, call("SELECT %s::timestamptz", "2026-11-27"))
 
-        written, unread = own.execute_together([call(INSERT, 1), call("SELECT %s::timestamptz", "infinity")])
+        written, unread = own.execute_batch([call(INSERT, 1), call("SELECT %s::timestamptz", "infinity")])
 
         assert written == Outcome([], 1)
         assert isinstance(unread, DatabaseError)
@@ -129,9 +129,14 @@ class TestPrepared:
             cursor.execute("SET statement_timeout = 300")
 
         late = call("SELECT pg_sleep(%s)", 20)
-        errors = own.execute_together([call(INSERT, 1), late, call(INSERT, 2), late])
+        errors = own.execute_batch([call(INSERT, 1), late, call(INSERT, 2), late])
 
-        assert [type(error) for error in errors] == [Undone, OperationalError, Undone, OperationalError]
+        assert [type(error) for error in errors] == [
+            RolledBack,
+            OperationalError,
+            RolledBack,
+            OperationalError,
+        ]
         assert self.works(own)
 
     @pytest.mark.parametrize("number", [2, 5000])
@@ -143,7 +148,7 @@ class TestPrepared:
 
         began = time.monotonic()
         with pytest.raises(OperationalError):
-            own.execute_together(calls)
+            own.execute_batch(calls)
 
         ending.join()
         assert time.monotonic() - began < 4
@@ -155,14 +160,14 @@ class TestPrepared:
         text = "x" * 1_000_000
         prepare(own, call("SELECT %s::text", "x"))
 
-        outcomes = own.execute_together([call("SELECT %s::text", text)] * 8)
+        outcomes = own.execute_batch([call("SELECT %s::text", text)] * 8)
 
         assert outcomes == [Outcome([(text,)], 1)] * 8
 
     def works(self, own: Any) -> bool:
         """Say whether calls can still be executed together and alone."""
         assert own.connection.pgconn.pipeline_status == PipelineStatus.OFF
-        outcomes = own.execute_together([call(INSERT, 7), call(SELECT, 0)])
+        outcomes = own.execute_batch([call(INSERT, 7), call(SELECT, 0)])
         return bool(outcomes == [Outcome([], 1), Outcome([(7, 14)], 1)] and rows(own) == [7])
 
 

@@ -19,8 +19,8 @@ from identity.core import tenancy
 from identity.core.tenant_statements import (
     ConditionalInsert,
     Delete,
+    JoinedSelects,
     Select,
-    SelectTogether,
     SelectValues,
     Update,
     duration,
@@ -45,7 +45,7 @@ SESSIONS = Select(
         .annotate(age=Now() - F("auth_time"), next_epoch=F("epoch") + 1)
     )
 )
-TOGETHER = SelectTogether(BY_NAME, SESSIONS, Select(lambda: User.objects.order_by("-username_key")[:1]))
+TOGETHER = JoinedSelects(BY_NAME, SESSIONS, Select(lambda: User.objects.order_by("-username_key")[:1]))
 COUNT = Update(lambda: User.objects.filter(pk=uuid("pk")), login_count=F("login_count") + number("more"))
 RENAME_ALL = Update(User.objects.all, name=text("name"))
 FORGET_ALL = Delete(Session.objects.all)

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from database import together
+from database import batching
 from identity.core import tenancy
 from identity.users import services as users
 from oidc.applications import services as applications
@@ -104,7 +104,7 @@ def test_a_node_of_0_1_0_that_deletes_a_consent_deletes_its_targets(acme, estate
             cursor.execute("DELETE FROM grants_consent WHERE id = %s", [pk])
 
         assert not ConsentTarget.objects.exists()
-        assert together.do(consents.find(estate.user.pk, client.application.pk)) is None
+        assert batching.run(consents.find(estate.user.pk, client.application.pk)) is None
 
 
 PROFILE = {"birthdate": "1980-02-03", "given_name": "Ada"}
@@ -252,7 +252,7 @@ class TestCopiesOfTargetScopes:
             with tenancy.using(tenancy.EVERYWHERE):
                 migration._keep_identity_scopes(apps, None)
 
-            granted = together.do(consents.find(estate.user.pk, client.application.pk))
+            granted = batching.run(consents.find(estate.user.pk, client.application.pk))
             assert granted is not None
             assert granted.identity == {"openid"}
             assert [target.scopes for target in granted.organizations.values()] == [{"see"}]

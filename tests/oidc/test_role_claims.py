@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from database import together
+from database import batching
 from identity.organizations.models import Membership, Organization
 from identity.resources.models import Resource
 from identity.roles.models import Role, UserRole
@@ -215,7 +215,7 @@ def test_decision_P13_another_tenants_roles_stay_there(acme, rival, ada):
 
 def test_decision_P13_all_facts_are_read_in_one_statement(acme, ada, globex):
     with acme.active(), CaptureQueriesContext(connection ) as queries:  # fmt: skip
-        found = together.do(affiliations.read(ada.pk, Organization.objects.model(pk=globex).pk))
+        found = batching.run(affiliations.read(ada.pk, Organization.objects.model(pk=globex).pk))
 
     assert len(queries) == 1
     assert sorted(found.system_roles) == ["Author", "Editor"]
@@ -229,7 +229,7 @@ def test_roles_and_organizations_are_read_in_one_statement(acme, ada, globex, is
     names = {"roles", "groups", "organizations", "organization_roles"}
     with acme.active(), CaptureQueriesContext(connection) as queries:
         build = released_claims.get_for_userinfo(facts, names, custom=(), consented_scopes=None)
-        found = together.do(build)
+        found = batching.run(build)
 
     assert len(queries) == 1
     assert found["roles"] == (["Buyer", "Owner"] if is_for_organization else ["Author", "Editor"])
@@ -242,6 +242,6 @@ def test_organizations_are_in_the_order_in_which_the_user_joined(acme, ada, glob
     with acme.active():
         older = datetime.now(UTC) - timedelta(days=1)
         Membership.objects.filter(organization=globex).update(created_at=older)
-        found = together.do(affiliations.read(ada.pk, None))
+        found = batching.run(affiliations.read(ada.pk, None))
 
     assert [each.name for each in found.organizations.values()] == ["Globex", "Initech"]

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from database import together
+from database import batching
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.needed import AvailableFactors, Demands, Proven, can_reach
@@ -56,7 +56,7 @@ def find_asked_for(user: User, policy: Policy) -> list[FactorType]:
 
 def _is_for_strict_organization(user: User, pending: Pending | None) -> bool:
     named = pending.authorization.organization_id if pending else ""
-    membership = together.do(memberships.find_membership(user.pk, named)) if named else None
+    membership = batching.run(memberships.find_membership(user.pk, named)) if named else None
     return membership is not None and membership.organization.is_mfa_required
 
 

@@ -14,7 +14,7 @@ from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import checking, starting
 from interaction.journeys.second_factor.checking import RECOVERY_CODE, CheckedCode
-from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, SucceedTogether, Visit
+from interaction.journeys.second_factor.sign_ins import CombinedSuccess, Outcome, SignIn, Visit
 from interaction.social import usable_accounts
 
 
@@ -66,7 +66,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
                 experience=experience,
                 visit=visit,
                 audited=audited,
-                to_succeed=SucceedTogether((checked, counted)),
+                to_succeed=CombinedSuccess((checked, counted)),
             )
         except credentials.InvalidCredentials:  # the user got a password concurrently
             raise WrongFactor from None

@@ -18,7 +18,7 @@ from identity.tenants.models import Tenant
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import checking, reauthentication
-from interaction.journeys.second_factor.sign_ins import SucceedTogether, SupportsSucceed
+from interaction.journeys.second_factor.sign_ins import CombinedSuccess, SupportsSucceed
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> Renewed:
     try:
         with locks.code_attempt(session.user_id) as counted:
             checked = checking.check(session.user, factor, code, binding=str(session.pk))
-            both = SucceedTogether((checked, counted))
+            both = CombinedSuccess((checked, counted))
             return step_up(session, factor, tenant=experience.tenant, to_succeed=both)
     except WrongFactor as error:
         checking.record_failure(session.user, factor, error)

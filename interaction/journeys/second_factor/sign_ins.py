@@ -36,7 +36,7 @@ class SupportsSucceed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SucceedTogether:
+class CombinedSuccess:
     """Several parts, which succeed together.
 
     Sign-ins, step-ups and resets lock rows in one order: the user's, that of the code, the counter's, that of

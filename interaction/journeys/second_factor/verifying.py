@@ -29,9 +29,9 @@ from interaction.journeys.second_factor import (
 from interaction.journeys.second_factor.checking import RECOVERY_CODE
 from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import (
+    CombinedSuccess,
     Outcome,
     SignInResult,
-    SucceedTogether,
     SupportsSucceed,
     Visit,
 )
@@ -65,7 +65,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
         with locks.code_attempt(step.user.pk) as counted:
             own = step.visit.authenticators if step.stored else None
             checked = checking.check(step.user, factor, code, binding=step.binding, own=own)
-            to_succeed = SucceedTogether((checked, counted))
+            to_succeed = CombinedSuccess((checked, counted))
             result = continue_after_factor(step, factor, Level.TWO, to_succeed, remember=remember)
     except WrongFactor as error:
         checking.record_failure(step.user, factor, error)
@@ -107,7 +107,7 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
     try:
         with locks.code_attempt(step.user.pk) as counted:
             checked = checking.check_recovery_code(step.user, code, keep=step.is_reset)
-            to_succeed = SucceedTogether((checked, counted))
+            to_succeed = CombinedSuccess((checked, counted))
             if step.stored is not None and step.is_reset:
                 return resetting.allow(step.stored, visit, RECOVERY_CODE, to_succeed)
             with auditing_sign_in(step) as audited:

@@ -7,7 +7,7 @@ from django.db.models import QuerySet, Subquery
 from django.http import HttpRequest
 
 from database import ids
-from identity.core.tenant_statements import Select, SelectTogether
+from identity.core.tenant_statements import JoinedSelects, Select
 from identity.factors import authenticators
 from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator
@@ -37,10 +37,10 @@ def _get_authenticators(pending: Select[PendingSignIn]) -> Select[Authenticator]
 _FOR_REQUEST: Final = (pending_sign_ins.OF_REQUEST, requests.BY_ID, experiences.CURRENT)
 _FOR_NEWEST: Final = (pending_sign_ins.NEWEST, Select(_get_request_of_newest), experiences.CURRENT)
 _STATEMENTS: Final = {  # by whether the browser names a request, and whether authenticators are read
-    (True, False): SelectTogether(*_FOR_REQUEST),
-    (True, True): SelectTogether(*_FOR_REQUEST, _get_authenticators(pending_sign_ins.OF_REQUEST)),
-    (False, False): SelectTogether(*_FOR_NEWEST),
-    (False, True): SelectTogether(*_FOR_NEWEST, _get_authenticators(pending_sign_ins.NEWEST)),
+    (True, False): JoinedSelects(*_FOR_REQUEST),
+    (True, True): JoinedSelects(*_FOR_REQUEST, _get_authenticators(pending_sign_ins.OF_REQUEST)),
+    (False, False): JoinedSelects(*_FOR_NEWEST),
+    (False, True): JoinedSelects(*_FOR_NEWEST, _get_authenticators(pending_sign_ins.NEWEST)),
 }
 
 

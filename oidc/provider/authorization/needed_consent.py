@@ -1,6 +1,6 @@
 """Whether an authorization request needs the user's consent, and to what."""
 
-from database import together
+from database import batching
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants import consents
@@ -28,7 +28,7 @@ def must_consent(
         # RFC 8252 section 8.6: another program may have taken the scheme or the port, so an earlier
         # consent does not count.
         return True
-    consent = together.do(consents.find(session.user_id, application.pk))
+    consent = batching.run(consents.find(session.user_id, application.pk))
     if has_consented_now:
         # Scopes that the user's roles gained after the page was shown are not granted. The page is not shown
         # again for them.
@@ -44,7 +44,7 @@ def must_consent(
 
 def build_request(user: User, authorization: Authorization) -> ConsentRequest:
     """Return what the user is asked to agree to: identity scopes, claims, and scopes from roles."""
-    return together.do(
+    return batching.run(
         target.build_consent_request(
             user,
             _get_identity_scopes(authorization),

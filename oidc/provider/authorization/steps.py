@@ -5,7 +5,7 @@ from datetime import timedelta
 from enum import Enum, auto
 from typing import Final
 
-from database import together
+from database import batching
 from identity.organizations import memberships
 from identity.sessions.models import Session
 from oidc.applications import access, redirect_uris
@@ -121,7 +121,7 @@ def _get_interactive_step(
         return Step.SIGN_IN
     if "select_account" in authorization.prompt and not (pending and pending.account_chosen_at):
         return Step.SELECT_ACCOUNT
-    if not together.do(access.may_use(session.user, authorization.application)):
+    if not batching.run(access.may_use(session.user, authorization.application)):
         return Step.NO_ACCESS
     weak = _find_step_of_weak_sign_in(authorization, session, pending)
     return weak if weak is Step.STEP_UP else _get_last_step(authorization, session, pending, weak)
@@ -155,7 +155,7 @@ def _get_last_step(
 def _get_result(authorization: Authorization, session: Session) -> Step:
     """Return ``ISSUE``, or ``UNKNOWN_ORGANIZATION`` if the user does not belong to the named organization."""
     organization_id = authorization.organization_id
-    if organization_id and not together.do(memberships.find_membership(session.user_id, organization_id)):
+    if organization_id and not batching.run(memberships.find_membership(session.user_id, organization_id)):
         return Step.UNKNOWN_ORGANIZATION
     return Step.ISSUE
 
@@ -173,7 +173,7 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
         return step
     if _must_sign_in_again(session, authorization):
         return Step.SIGN_IN
-    if not together.do(access.may_use(session.user, authorization.application)):
+    if not batching.run(access.may_use(session.user, authorization.application)):
         return Step.NO_ACCESS
     if _find_step_of_weak_sign_in(authorization, session, None):
         return Step.STEP_UP

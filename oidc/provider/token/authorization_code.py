@@ -14,8 +14,8 @@ from oauthlib.oauth2 import AuthorizationCodeGrant
 
 from audit.events import Event
 from audit.models import Entry
-from database import ids, together
-from database.together import Work
+from database import batching, ids
+from database.batching import Work
 from oidc.applications import redirect_uris
 from oidc.grants import codes, families, known_applications, redemption, revocations
 from oidc.grants.code_sign_ins import CodeSignIn
@@ -125,7 +125,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
         raise WrongVerifier
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
-    context, family, entry = together.do(_decide(request, code))
+    context, family, entry = batching.run(_decide(request, code))
     if not redemption.redeem(code, IssuedTokens(context.token_id, context.expires_at, family), entry):
         raise _revoke_for_reuse(code)
     if family is not None and found.is_user_at_limit:

@@ -6,7 +6,7 @@ from oauthlib.oauth2 import ClientCredentialsGrant
 
 from audit import log
 from audit.events import Event
-from database import together
+from database import batching
 from oidc.provider import application_target, client_authentication
 from oidc.provider.grant_context import GrantContext
 from oidc.provider.token import signing_key
@@ -52,7 +52,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
             organization_id=parsed["organization_id"],
         ),
     )
-    context = together.do(signing_key.reserve(context))
+    context = batching.run(signing_key.reserve(context))
     entry = new_entry(request, context)
     log.write(entry)
     return Granted(context, repeatable=Repeatable(request, entry))

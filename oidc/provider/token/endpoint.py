@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 
 from audit import context
 from audit.client_address import get_address
-from database.together import Work
+from database.batching import Work
 from identity.http.answers import Answer
 from oidc.grants import families
 from oidc.provider import client_authentication, custom_claims, errors, parameters, tokens

@@ -21,7 +21,7 @@ import orjson
 
 from audit import log
 from database import ids
-from database.together import Work
+from database.batching import Work
 from identity.core.tenant_statements import ConditionalInsert
 from oidc.applications import client_secrets
 from oidc.keys import signing, usage

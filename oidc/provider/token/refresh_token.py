@@ -7,8 +7,8 @@ from oauthlib.oauth2 import RefreshTokenGrant
 
 from audit.events import Event
 from audit.models import Entry
-from database import together
-from database.together import Work
+from database import batching
+from database.batching import Work
 from oidc.grants import families, known_applications, rotation
 from oidc.grants.families import FoundFamily
 from oidc.grants.known_applications import KnownApplication
@@ -104,7 +104,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
     if families.end_if_misused(token.family, token.generation):
         raise InvalidGrant(_NOT_ACCEPTED)
     family = token.family.row
-    context, entry = together.do(_decide(request, family))
+    context, entry = batching.run(_decide(request, family))
     newest = families.rotate(family, token.generation, entry)
     if newest is None:
         raise InvalidGrant(_NOT_ACCEPTED)

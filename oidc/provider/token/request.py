@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from audit.events import Event
 from audit.models import Entry
-from database.together import Work
+from database.batching import Work
 from oidc.applications.models import Application
 from oidc.grants.known_applications import KnownApplication
 from oidc.grants.models import RefreshFamily

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
-from database.together import Work
+from database.batching import Work
 from oidc.keys import active_keys, signing, usage
 from oidc.provider.grant_context import GrantContext
 

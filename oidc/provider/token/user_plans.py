@@ -17,7 +17,7 @@ from typing import Final
 
 from django.db import IntegrityError
 
-from database.together import Work
+from database.batching import Work
 from oidc.applications import client_secrets
 from oidc.grants.known_applications import KnownApplication
 from oidc.keys.models import SigningKey

@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.db import IntegrityError
 from django.utils.translation import gettext_noop
 
-from database import together
+from database import batching
 from database.constraints import is_foreign_key_violation
 from identity.core.refusal_texts import fill
 from oidc.applications.models import Application
@@ -132,13 +132,13 @@ def _note_tokens(granted: Granted, received: Received) -> None:
 def _note_userinfo(access_token: str, client_id: str, received: Received) -> None:
     try:
         principal = bearer.authenticate(access_token)
-        received.userinfo = together.do(userinfo.build(principal))
+        received.userinfo = batching.run(userinfo.build(principal))
         received.userinfo_alg = principal.userinfo_alg
         if principal.userinfo_alg:
             signed = tokens.build_userinfo_token(
                 dict(received.userinfo), client_id=client_id, algorithm=principal.userinfo_alg
             )
-            together.do(signed)
+            batching.run(signed)
     except (bearer.InvalidBearer, InsufficientScope) as error:
         received.userinfo_error = str(error)
     except SigningKey.DoesNotExist:

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from database import together
+from database import batching
 from oidc.provider import userinfo_surface
 from oidc.provider.cors import cross_origin
 from oidc.provider.error_responses import bearer_errors
@@ -20,7 +20,7 @@ def userinfo(request: HttpRequest) -> HttpResponse:
         raise WrongMethod("GET", "POST")
     if (refusal := request.META.get(userinfo_surface.REFUSAL)) is not None:
         raise refusal
-    answer = together.do(userinfo_surface.build_answer(_get_token(request)))
+    answer = batching.run(userinfo_surface.build_answer(_get_token(request)))
     return HttpResponse(answer.body, headers=dict(answer.headers))
 
 

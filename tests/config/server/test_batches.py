@@ -17,7 +17,7 @@ class Threads:
     """Threads that begin a batch at once, and end it when the test says so."""
 
     def __init__(self) -> None:
-        surfaces = SimpleNamespace(serve_together=self._serve)
+        surfaces = SimpleNamespace(serve_batch=self._serve)
         connections: Any = SimpleNamespace(
             has_free=lambda: False,
             has_any=lambda: False,
@@ -211,7 +211,7 @@ class LoopServing:
         self.threads.batches = Batches(
             asyncio.get_running_loop(),
             self.threads._submit,
-            SimpleNamespace(serve_together=self.threads._serve, begin_together=self._begin),
+            SimpleNamespace(serve_batch=self.threads._serve, start_batch=self._begin),
             connections,
             self.threads._note_end,
         )

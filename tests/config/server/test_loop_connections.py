@@ -9,7 +9,7 @@ from django.db import OperationalError
 
 from config.server import loop_connections as module
 from config.server.loop_connections import LoopConnections
-from database.together import IN_LOOP
+from database.batching import IN_LOOP
 
 
 class Made:

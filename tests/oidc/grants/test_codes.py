@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from audit import log
 from audit.events import Event
 from audit.metrics import ENTRIES
-from database import ids, together
+from database import batching, ids
 from identity.factors import forgetting
 from identity.sessions.models import Session
 from identity.tenants.models import Tenant
@@ -90,7 +90,7 @@ def redeem(acme, application, session):
             issued = IssuedTokens(token_id, EXPIRY, family if has_family else None)
             entry = log.new_entry(Event.TOKEN_EXCHANGE)
             if if_free:
-                return together.do(redemption.redeem_if_free(row, issued, entry))
+                return batching.run(redemption.redeem_if_free(row, issued, entry))
             return redemption.redeem(row, issued, entry)
 
     return redeem

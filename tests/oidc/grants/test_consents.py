@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from audit.events import Event
-from database import together
+from database import batching
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import Consent, ConsentTarget, RefreshFamily
@@ -21,7 +21,7 @@ def application(acme):
 
 
 def find(user, application):
-    found = together.do(consents.find(user.pk, application.pk))
+    found = batching.run(consents.find(user.pk, application.pk))
     assert found is not None
     return found
 
@@ -119,7 +119,7 @@ class TestFind:
             consents.grant(other_user, application, ConsentRequest(("email",)))
             consents.grant(user, other_application, ConsentRequest(("phone",)))
 
-            assert together.do(consents.find(user.pk, application.pk)) is None
+            assert batching.run(consents.find(user.pk, application.pk)) is None
             assert consents.find_id(user.pk, application.pk) is None
 
             consents.grant(user, application, ConsentRequest(("openid",)))
@@ -133,7 +133,7 @@ class TestFind:
             consents.grant(user, application, ConsentRequest(("openid",)))
 
         with cast.new_world("Rival").active():
-            assert together.do(consents.find(user.pk, application.pk)) is None
+            assert batching.run(consents.find(user.pk, application.pk)) is None
             assert consents.find_id(user.pk, application.pk) is None
 
 

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from database.together import do
+from database import batching
 from identity.core.tenancy import DEFAULT_ID
 from identity.users.models import User
 from oidc.provider import claims, organizations
@@ -135,30 +135,30 @@ class TestOrganizations:
         return read
 
     def test_are_those_that_are_named(self, facts, reads):
-        assert do(organizations.get_claims(facts(), self.BOTH)) == {
+        assert batching.run(organizations.get_claims(facts(), self.BOTH)) == {
             "organizations": [str(self.HOSPITAL), str(self.SCHOOL)],
             "organization_roles": [f"{self.HOSPITAL}:nurse", f"{self.HOSPITAL}:owner"],
         }
-        assert do(organizations.get_claims(facts(), ["organizations"])).keys() == {"organizations"}
+        assert batching.run(organizations.get_claims(facts(), ["organizations"])).keys() == {"organizations"}
         assert reads == [SOMEBODY, SOMEBODY]
 
     def test_are_at_userinfo_for_a_token_without_an_organization(self, facts):
-        found = do(organizations.get_userinfo_claims(facts(), ["organizations"]))
+        found = batching.run(organizations.get_userinfo_claims(facts(), ["organizations"]))
 
         assert found == {"organizations": [str(self.HOSPITAL), str(self.SCHOOL)]}
 
     def test_that_nobody_asks_for_are_not_read(self, facts, reads):
-        assert do(organizations.get_claims(facts(), ["email"])) == {}
-        assert do(organizations.get_userinfo_claims(facts(), ["email"])) == {}
+        assert batching.run(organizations.get_claims(facts(), ["email"])) == {}
+        assert batching.run(organizations.get_userinfo_claims(facts(), ["email"])) == {}
         assert reads == []
 
     @pytest.mark.parametrize(("organization", "is_admin"), [(HOSPITAL, True), (SCHOOL, False)])
     def test_that_the_token_is_for_is_described(self, facts, organization, is_admin):
-        found = do(organizations.get_userinfo_claims(facts(organization), ["email"]))
+        found = batching.run(organizations.get_userinfo_claims(facts(organization), ["email"]))
 
         assert found == {"organization_id": str(organization), "organization_is_admin": is_admin}
 
     def test_that_the_user_has_left_is_omitted(self, facts):
-        found = do(organizations.get_userinfo_claims(facts(uuid4()), ["organizations"]))
+        found = batching.run(organizations.get_userinfo_claims(facts(uuid4()), ["organizations"]))
 
         assert found == {"organizations": [str(self.HOSPITAL), str(self.SCHOOL)]}

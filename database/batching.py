@@ -47,11 +47,11 @@ Outcomes = Sequence[Outcome | Exception]  # of calls, or the error of a call
 Execute = Callable[[Sequence[Call], Callable[[Outcomes], None]], None]
 
 
-class Undone(Exception):
+class RolledBack(Exception):
     """A call failed, so none of the calls that were executed together with it has changed anything."""
 
 
-def require_thread() -> None:
+def refuse_in_loop() -> None:
     """Raise an error in an event loop, so that a thread does the work instead.
 
     Call this before waiting for anything but the calls of work, such as Redis. A statement that is no call
@@ -65,8 +65,8 @@ def require_thread() -> None:
         raise SynchronousOnlyOperation("this work has to wait")
 
 
-def do(work: Work[R]) -> R:
-    """Do one piece of work, and return its result.
+def run(work: Work[R]) -> R:
+    """Run one piece of work by itself, and return its result.
 
     Raises:
         Exception: what the work raised. Work can handle the error of a call.
@@ -130,7 +130,7 @@ class Task(Generic[R]):
         """Return the result of the work.
 
         Raises:
-            Undone: a call of this or of another work failed.
+            RolledBack: a call of this or of another work failed.
             Exception: what the work raised.
 
         """
@@ -139,11 +139,11 @@ class Task(Generic[R]):
         return self._result
 
 
-def do_together(works: Sequence[Work[R]]) -> list[Task[R]]:
-    """Do several pieces of work: the first calls of all of them, then the second ones, and so on.
+def run_batch(works: Sequence[Work[R]]) -> list[Task[R]]:
+    """Run several pieces of work: the first calls of all of them, then the second ones, and so on.
 
     What one piece of work raises does not concern the others. If calls were executed in one transaction and
-    one of them fails, none has changed anything. Then each work gets ``Undone``, or the error itself if a
+    one of them fails, none has changed anything. Then each work gets ``RolledBack``, or the error itself if a
     statement waited too long or the connection broke.
     """
     tasks = [Task(work) for work in works]
@@ -153,10 +153,10 @@ def do_together(works: Sequence[Work[R]]) -> list[Task[R]]:
     return tasks
 
 
-def begin_together(
+def start_batch(
     works: Sequence[Work[R]], execute: Execute, finish: Callable[[Sequence[Task[R]]], None]
 ) -> None:
-    """Do what ``do_together`` does, but without waiting: ``finish`` gets the tasks when all are done."""
+    """Run what ``run_batch`` runs, but without waiting: ``finish`` gets the tasks when all are done."""
     tasks = [Task(work) for work in works]
 
     def proceed(waiting: Sequence[Task[R]]) -> None:
@@ -176,11 +176,9 @@ def _advance(tasks: Sequence[Task[R]], outcomes: Outcomes) -> list[Task[R]]:
 def _execute(tasks: Sequence[Task[Any]]) -> Outcomes:
     """Execute the calls of tasks, and return the outcome or the error of each."""
     database: Any = connections[DEFAULT_DB_ALIAS]
-    if len(tasks) > 1 and hasattr(database, "execute_together"):
+    if len(tasks) > 1 and hasattr(database, "execute_batch"):
         try:
-            executed: list[Outcome | Exception] | None = database.execute_together(
-                [task.call for task in tasks]
-            )
+            executed: list[Outcome | Exception] | None = database.execute_batch([task.call for task in tasks])
         except Exception as error:  # noqa: BLE001 - each work gets it
             return [error] * len(tasks)
         if executed is not None:

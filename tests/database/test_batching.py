@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from database import together
-from database.together import Call, Outcome, Work
+from database import batching
+from database.batching import Call, Outcome, Work
 
 _who: ContextVar[str] = ContextVar("who", default="nobody")
 
@@ -21,7 +21,7 @@ class FakeDatabase:
             Outcome([(call.sql,)], 1) for call in calls
         ]
 
-    def execute_together(self, calls: Sequence[Call]) -> Any:
+    def execute_batch(self, calls: Sequence[Call]) -> Any:
         self.turns.append([call.sql for call in calls])
         return self.answer(calls)
 
@@ -56,13 +56,13 @@ def count(log: list[Any], name: str, *, calls: int) -> Work[str]:
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that executes calls one after another."""
-    monkeypatch.setattr(together, "connections", {"default": object()})
+    monkeypatch.setattr(batching, "connections", {"default": object()})
 
 
 def test_one_piece_of_work_is_done_at_once():
     log: list[Any] = []
 
-    assert together.do(count(log, "a", calls=2)) == "a is done"
+    assert batching.run(count(log, "a", calls=2)) == "a is done"
 
     assert log == [("a0", "a"), ("a1", "a")]
 
@@ -75,10 +75,10 @@ def test_the_error_of_its_call_is_raised_in_it():
             return "handled"
         return "not raised"
 
-    assert together.do_together([careful()])[0].get_result() == "handled"
-    assert together.do(careful()) == "handled"
+    assert batching.run_batch([careful()])[0].get_result() == "handled"
+    assert batching.run(careful()) == "handled"
     with pytest.raises(Failed):
-        together.do(count_failed())
+        batching.run(count_failed())
 
 
 def test_work_that_fails_leaves_its_context_at_once():
@@ -91,7 +91,7 @@ def test_work_that_fails_leaves_its_context_at_once():
         return "not raised"
 
     with pytest.raises(Failed) as raised:  # whose traceback keeps the work
-        together.do(fail())
+        batching.run(fail())
 
     assert _who.get() == "nobody"
     assert raised.value.__traceback__ is not None
@@ -105,7 +105,7 @@ def count_failed() -> Work[str]:
 def test_calls_go_in_turns_each_in_the_context_of_its_work():
     log: list[Any] = []
 
-    tasks = together.do_together([count(log, name, calls=n) for name, n in (("a", 2), ("b", 0), ("c", 3))])
+    tasks = batching.run_batch([count(log, name, calls=n) for name, n in (("a", 2), ("b", 0), ("c", 3))])
 
     assert [task.get_result() for task in tasks] == ["a is done", "b is done", "c is done"]
     assert log == [("a0", "a"), ("c0", "c"), ("a1", "a"), ("c1", "c"), ("c2", "c")]
@@ -117,7 +117,7 @@ def test_what_work_raises_concerns_no_other():
         yield call([], "f")
         raise Failed
 
-    tasks = together.do_together([fail(), count([], "a", calls=3), count_failed()])
+    tasks = batching.run_batch([fail(), count([], "a", calls=3), count_failed()])
 
     assert tasks[1].get_result() == "a is done"
     for task in (tasks[0], tasks[2]):
@@ -126,20 +126,20 @@ def test_what_work_raises_concerns_no_other():
 
 
 def test_nothing_to_do():
-    assert together.do_together([]) == []
+    assert batching.run_batch([]) == []
 
 
 class TestAConnectionThatExecutesTogether:
     @pytest.fixture
     def pipelined(self, alone: None, monkeypatch: pytest.MonkeyPatch) -> FakeDatabase:
         made = FakeDatabase()
-        monkeypatch.setattr(together, "connections", {"default": made})
+        monkeypatch.setattr(batching, "connections", {"default": made})
         return made
 
     def test_gets_the_calls_of_each_turn(self, pipelined):
         log: list[Any] = []
 
-        tasks = together.do_together([count(log, "a", calls=2), count(log, "b", calls=1)])
+        tasks = batching.run_batch([count(log, "a", calls=2), count(log, "b", calls=1)])
 
         assert [task.get_result() for task in tasks] == ["a is done", "b is done"]
         assert pipelined.turns == [["a0", "b0"]]
@@ -149,17 +149,17 @@ class TestAConnectionThatExecutesTogether:
         pipelined.answer = lambda _: None
         log: list[Any] = []
 
-        together.do_together([count(log, "a", calls=1), count(log, "b", calls=1)])
+        batching.run_batch([count(log, "a", calls=1), count(log, "b", calls=1)])
 
         assert log == [("a0", "a"), ("b0", "b")]
 
     def test_gives_each_call_its_own_outcome_or_error(self, pipelined):
-        pipelined.answer = lambda calls: [Outcome([(calls[0].sql,)], 1), together.Undone()]
+        pipelined.answer = lambda calls: [Outcome([(calls[0].sql,)], 1), batching.RolledBack()]
 
-        first, second = together.do_together([count([], "a", calls=1), count([], "b", calls=1)])
+        first, second = batching.run_batch([count([], "a", calls=1), count([], "b", calls=1)])
 
         assert first.get_result() == "a is done"
-        with pytest.raises(together.Undone):
+        with pytest.raises(batching.RolledBack):
             second.get_result()
 
     def test_fails_all_of_them(self, pipelined):
@@ -168,6 +168,6 @@ class TestAConnectionThatExecutesTogether:
 
         pipelined.answer = fail
 
-        for task in together.do_together([count([], "a", calls=1), count([], "b", calls=1)]):
+        for task in batching.run_batch([count([], "a", calls=1), count([], "b", calls=1)]):
             with pytest.raises(Failed):
                 task.get_result()
