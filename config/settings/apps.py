@@ -41,6 +41,12 @@ AUTH_USER_MODEL = "administrators.Administrator"
 NEW_EMAIL_RULE = "interaction.experience.new_emails.check"
 # The addresses whose codes are second factors: see identity.users.code_factors.
 CODE_FACTORS = "interaction.experience.code_factors.find_kinds"
+# The active tenant's rule by which browsers are remembered: see identity.factors.remembered_rule.
+TRUSTED_DEVICES = "interaction.experience.services.get_trusted_devices"
+# Ends what remembered browsers of a user were granted: see identity.factors.remembered_grants.
+END_REMEMBERED_GRANTS = "oidc.grants.remembered.end"
+# The ways to sign in that a user has: see identity.users.sign_in_ways.
+SIGN_IN_WAYS = "interaction.journeys.sign_in_ways.get_ways"
 TENANT_PROVISIONERS = [
     "identity.resources.services.provision",
     "identity.roles.services.provision",

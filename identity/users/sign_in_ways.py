@@ -1,11 +1,12 @@
-"""The ways to sign in that a user has. Apps above register them, and the operators' site shows them.
+"""The ways to sign in that a user has, from ``settings.SIGN_IN_WAYS``. The operators' site shows them.
 
 Removing the last way that works is refused: see ``has_way_in``.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from identity.operator_kit.panels import Link
 from identity.users.models import User
@@ -28,18 +29,9 @@ class SignInWay:
     connector_id: str = ""
 
 
-GetWays = Callable[[User], list[SignInWay]]
-_sources: Final[list[GetWays]] = []
-
-
-def register(get: GetWays) -> None:
-    """Register a function that returns ways of a user."""
-    _sources.append(get)
-
-
 def get_ways(user: User) -> list[SignInWay]:
     """Return the ways of a user, those that work first."""
-    ways = [way for get in _sources for way in get(user)]
+    ways: list[SignInWay] = import_string(settings.SIGN_IN_WAYS)(user)
     return sorted(ways, key=lambda way: bool(way.problem))
 
 

@@ -9,8 +9,5 @@ class ExperienceConfig(AppConfig):
     name = "interaction.experience"
 
     def ready(self) -> None:
-        """Register the doctor's checks, and the rule by which browsers are remembered."""
-        from identity.factors import remembered_rule  # noqa: PLC0415 - models are ready only now
-        from interaction.experience import checks, services  # noqa: F401, PLC0415
-
-        remembered_rule.register(services.get_trusted_devices)
+        """Register the doctor's checks."""
+        from interaction.experience import checks  # noqa: F401, PLC0415 - models are ready only now
