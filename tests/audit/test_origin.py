@@ -141,7 +141,7 @@ class TestAServerBehindOne:
             headers=[("X-Forwarded-For", "6.6.6.6"), ("X-Forwarded-For", "192.0.2.1")],
         )
 
-        entry = Entry.objects.get(request_id=answer.headers["X-Request-Id"])
+        entry = Entry.objects.of_request(answer.headers["X-Request-Id"]).get()
         assert entry.ip == "192.0.2.1"
 
 

@@ -236,7 +236,7 @@ def test_every_operation_answers_with_a_redirect_and_is_done_once(acme: World, o
         first = operator.http.post(path, data=form)
         second = operator.http.post(path, data=form)
         again = list(
-            Entry.objects.filter(request_id=second.headers["X-Request-Id"]).values_list("key", flat=True)
+            Entry.objects.of_request(second.headers["X-Request-Id"]).values_list("key", flat=True)
         )
         to = first.headers.get("Location", "")
         if not (first.status_code == 303 and "/login/" not in to):

@@ -169,7 +169,7 @@ class TestTheSurface:
             answer = send(here, "GET", headers=sent)
 
         assert answered == [True]
-        entry = Entry.objects.get(request_id=answer.headers["X-Request-Id"])
+        entry = Entry.objects.of_request(answer.headers["X-Request-Id"]).get()
         assert (entry.key, entry.tenant_id) == ("CustomClaim.Omit", here.tenant.pk)
         assert (entry.ip, entry.user_agent) == ("203.0.113.7", "relying-party/1")
 

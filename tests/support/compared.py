@@ -141,7 +141,7 @@ def _describe(served: Served, sent: bytes) -> str:
     entries = [
         _without(vars(entry), "id", "created_at", "request_id", "_state")
         | {"payload": _without(entry.payload, *_FRESH_FACTS)}
-        for entry in Entry.objects.filter(request_id=by_name["X-Request-Id"]).order_by("key")
+        for entry in Entry.objects.of_request(by_name["X-Request-Id"]).order_by("key")
         if "count" not in entry.payload  # repeated failures have such a summary once a minute
     ]
     headers_seen = _without(by_name, "X-Request-Id", "Retry-After")

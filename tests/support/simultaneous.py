@@ -37,7 +37,7 @@ class Request:
     @property
     def entries(self) -> list[Entry]:
         """The audit entries with the id of the answer."""
-        return list(Entry.objects.filter(request_id=self.answer_headers["X-Request-Id"]))
+        return list(Entry.objects.of_request(self.answer_headers["X-Request-Id"]))
 
     def send(self, http: HTTPConnection) -> None:
         self.status = 0

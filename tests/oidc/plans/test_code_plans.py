@@ -97,7 +97,7 @@ class TestAPlan:
     def test_writes_an_entry_with_what_this_request_says_of_itself(self, here, user, redeem):
         answer = redeem.send()
 
-        entry = Entry.objects.get(request_id=answer.headers["X-Request-Id"])
+        entry = Entry.objects.of_request(answer.headers["X-Request-Id"]).get()
         assert redeem.is_planned
         assert (entry.tenant_id, entry.key, entry.ip) == (here.tenant.pk, "Token.Exchange", "127.0.0.1")
         assert entry.user_agent.startswith("python-httpx")

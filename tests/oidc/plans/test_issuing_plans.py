@@ -52,7 +52,7 @@ class TestAPlan:
 
         answer = send(machine, headers={"User-Agent": "second/2\x7f"})
 
-        entry = Entry.objects.get(request_id=answer.headers["X-Request-Id"])
+        entry = Entry.objects.of_request(answer.headers["X-Request-Id"]).get()
         assert (entry.tenant_id, entry.user_agent, entry.ip) == (here.tenant.pk, "second/2\x7f", "127.0.0.1")
         assert entry.payload["access_token_exp"] == claims_of(answer.json()["access_token"])["exp"]
         assert metric._value.get() == counted + 1
@@ -64,7 +64,7 @@ class TestAPlan:
                 for number in range(3)
             ]
 
-        entries = [Entry.objects.get(request_id=answer.headers["X-Request-Id"]) for answer in answers]
+        entries = [Entry.objects.of_request(answer.headers["X-Request-Id"]).get() for answer in answers]
         assert [entry.ip for entry in entries] == ["203.0.113.0", "203.0.113.1", "203.0.113.2"]
 
     def test_records_the_usage_of_the_key_in_each_new_hour(self, here, machine, monkeypatch):

@@ -59,7 +59,7 @@ class TestAPlan:
     def test_writes_an_entry_with_what_this_request_says_of_itself(self, here, refresh):
         answer = refresh.send()
 
-        entry = Entry.objects.get(request_id=answer.headers["X-Request-Id"])
+        entry = Entry.objects.of_request(answer.headers["X-Request-Id"]).get()
         assert refresh.is_planned
         assert (entry.tenant_id, entry.key, entry.ip) == (here.tenant.pk, "Token.Refresh", "127.0.0.1")
         assert entry.user_agent.startswith("python-httpx")
