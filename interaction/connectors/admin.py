@@ -1,29 +1,33 @@
 """The operators' pages of connectors. Secrets can be entered and are never shown."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from django.contrib import admin
-from django.forms import Form
-from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from database import ids
 from identity.core import impacts
-from identity.core.errors import ServiceError
 from identity.core.records import Gone
 from identity.core.refusal_texts import translate
 from identity.operator_kit import checklist, health, routes
 from identity.operator_kit.extensions import register_card
-from identity.operator_kit.operations import Operation, ShowForm, ShowRow, Submission, validate
+from identity.operator_kit.operations import Operation, ShowForm, Submission, validate
 from identity.operator_kit.pages import Pages
-from identity.operator_kit.panels import Card, Link
-from interaction.connectors import arrangement, choices, config_card, forms, guide_card, new_ids, services
+from identity.operator_kit.panels import Link
+from interaction.connectors import (
+    arrangement,
+    choices,
+    code_senders,
+    config_card,
+    creation_admin,
+    forms,
+    guide_card,
+    services,
+)
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
-from interaction.connectors.providers.base import Provider
 from interaction.connectors.serializers import ConnectorSerializer
 
 _MAX_SHOWN: Final = 5
@@ -43,39 +47,6 @@ _LABELS: Final = (
     gettext_noop("SMS"),
     gettext_noop("Social"),
 )
-
-
-def _choose(submission: Submission) -> ShowForm:
-    return ShowForm(f"create-{submission.fields['connector_id']}")
-
-
-def _guide(provider: Provider, _: None, form: Form) -> Card:
-    return guide_card.build_for_new(provider, form)
-
-
-class FormExpired(ServiceError):
-    """The form was opened in another tenant or more than a day ago."""
-
-    reason = "form_expired"
-    message = gettext_noop(
-        "this form has expired: open it again, and register the redirect URI that it shows then"
-    )
-
-
-def _new_form(provider: Provider, _row: None) -> type[Form]:
-    return forms.config_form(provider, is_new=True)
-
-
-def _create(provider: Provider, submission: Submission) -> ShowRow:
-    config = forms.submitted_config(None, provider, dict(submission.fields))
-    forms.check_display_name(provider, config)
-    fields = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
-    signed = submission.fields[new_ids.FIELD]  # forms that nodes of an older release show lack it
-    pk = new_ids.read(signed, provider.connector_id)
-    if signed and pk is None:
-        raise FormExpired
-    connector = services.create(**validate(ConnectorSerializer, fields), pk=pk)
-    return ShowRow(gettext("The connector is created. Test it, then enable it."), connector)
 
 
 def _change(submission: Submission) -> str:
@@ -142,13 +113,14 @@ class ConnectorAdmin(Pages):
             "change", _("Edit connector"), _("An enabled connector uses the new configuration at once."),
             _change, form_for=lambda row: forms.config_form(registry.find(row.connector_id)),
             initial=forms.initial, sentence=_("Edit {name}"), card=guide_card.build_for_form,
-            edits=config_card.TITLE,
+            edits=config_card.TITLE, needs_proof=code_senders.sends_codes,
         ),
         Operation(
             "enable", _("Enable connector"),
             _("A social connector gets a button on the sign-in page. Messages of a type go through its "
             "newest enabled connector."),
             _enable, is_possible=lambda connector: not connector.enabled, sentence=_("Enable {name}"),
+            needs_proof=code_senders.sends_codes,
         ),
         Operation(
             "disable", _("Disable connector"), _("The connector is not used until it is enabled again."),
@@ -174,24 +146,12 @@ class ConnectorAdmin(Pages):
             "delete", _("Delete connector"), _("Its configuration cannot be restored."),
             _remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
         ),
-        Operation(
-            "create", _("Create connector"), _("First choose the provider, then configure it."), _choose,
-            form=forms.ProviderForm, needs_row=False,
-        ),
+        creation_admin.CHOOSE,
         Operation(
             "arrange", _("Arrange sign-in buttons"), _("The sign-in page shows the buttons in this order."),
             _arrange, form=forms.ArrangeForm, initial=lambda _: {}, needs_row=False,
         ),
-        *(
-            Operation(
-                f"create-{provider.connector_id}",
-                format_lazy(_("Create {provider} connector"), provider=provider.name),
-                _("It starts disabled, so that you can test it first."), partial(_create, provider),
-                form_for=partial(_new_form, provider), needs_row=False, hidden=True,
-                card=partial(_guide, provider),
-            )
-            for provider in registry.PROVIDERS
-        ),
+        *creation_admin.CONFIGURE,
     )  # fmt: skip
 
     def get_row_name(self, row: Connector) -> str:

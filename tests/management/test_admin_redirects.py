@@ -235,9 +235,7 @@ def test_every_operation_answers_with_a_redirect_and_is_done_once(acme: World, o
         form = hidden_fields(operator.get(path).text) | fields_of(operation, row, acme, step)
         first = operator.http.post(path, data=form)
         second = operator.http.post(path, data=form)
-        again = list(
-            Entry.objects.of_request(second.headers["X-Request-Id"]).values_list("key", flat=True)
-        )
+        again = list(Entry.objects.of_request(second.headers["X-Request-Id"]).values_list("key", flat=True))
         to = first.headers.get("Location", "")
         if not (first.status_code == 303 and "/login/" not in to):
             wrong.append(f"{step}: {first.status_code} {_errors_of(first.text)}")

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from identity.factors.policy import Prompt
 from identity.users.models import User
+from interaction.connectors.models import Connector
 from interaction.experience import services as experience
 from interaction.experience import weaker_factors
 from management.administrators import tokens
@@ -239,6 +240,38 @@ class TestAddresses:
         result_of(thief.patch(path, name="Ada", email=user.email, email_verified=True))
 
 
+class TestConnectors:
+    """Connectors send the codes."""
+
+    @pytest.fixture
+    def path(self, acme):
+        with acme.active():
+            return f"/connectors/{Connector.objects.get(type='Email').pk}"
+
+    @pytest.fixture(autouse=True)
+    def codes_by_email(self, acme):
+        switch_on(acme, "Totp", EMAIL)
+
+    def test_attack_AP47_an_old_token_sends_no_codes_its_own_way(self, thief, admin, path):
+        sender = {"connector_id": "outbox-email", "type": "Email", "config": {}, "enabled": True}
+
+        assert is_refused(thief.post("/connectors", **sender))
+        assert is_refused(thief.patch(path, config={}))
+        assert is_refused(thief.patch(path, enabled=True))
+        assert len(result_of(admin.get("/connectors"))["data"]) == 2
+
+    def test_attack_AP47_a_recent_one_does_and_so_does_an_application(self, acme, path, recent):
+        for caller in (recent, management.machine(acme)):
+            result_of(caller.patch(path, enabled=False))
+            result_of(caller.patch(path, enabled=True))
+
+    def test_attack_AP47_connectors_that_send_no_codes_need_no_proof(self, acme, thief):
+        with acme.active():
+            sms = Connector.objects.get(type="Sms").pk
+
+        result_of(thief.patch(f"/connectors/{sms}", enabled=False))
+
+
 class TestConsole:
     """A session whose administrator proved the identity more than five minutes ago."""
 
@@ -285,6 +318,17 @@ class TestConsole:
         with acme.active():
             now = User.objects.get(pk=user.pk)
             assert (now.email, now.email_verified) == (user.email, user.email_verified)
+
+    @pytest.mark.parametrize("name", ["change", "enable"])
+    def test_attack_AP47_it_changes_no_sender_of_codes(self, acme, operator, name):
+        with acme.active():
+            connector = Connector.objects.get(type="Email")
+            Connector.objects.filter(pk=connector.pk).update(enabled=False)
+        path = f"/admin/connectors/connector/{connector.pk}/do/{name}/"
+
+        assert not self.is_asked(operator, path)
+        switch_on(acme, "Totp", EMAIL)
+        assert self.is_asked(operator, path)
 
     def test_a_recent_proof_is_enough(self, acme, operator):
         switch_on(acme, "Totp", EMAIL)
