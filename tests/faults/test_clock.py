@@ -19,10 +19,11 @@ def a_node_with(installation: Installation, clock: Path) -> Node:
 
 
 def set_to(clock: Path, seconds: int) -> None:
-    """Say how wrong the clock is, in one step: workers read the file all the time."""
+    """Say how wrong the clock is, in one step, and wait until the workers have read it."""
     draft = clock.with_suffix(".new")
     draft.write_text(str(seconds))
     draft.replace(clock)
+    time.sleep(0.5)
 
 
 def status(node: Node, token: str) -> int:

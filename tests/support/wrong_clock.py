@@ -1,36 +1,39 @@
-"""The application, in a worker whose clock is wrong by as many seconds as the file TEST_CLOCK says.
+"""The application, in workers whose clocks are wrong by as many seconds as the file TEST_CLOCK says.
 
 Not by libfaketime: under its Debian 12 version Python's ``time.sleep`` fails, and gunicorn does not start.
 """
 
 import os
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from threading import Lock
-from typing import Any
+from threading import Thread
 
 import time_machine
 
-from config.wsgi import application as right
+from config.wsgi import application
+
+__all__ = ["application"]
 
 _FILE = Path(os.environ["TEST_CLOCK"])
-_lock = Lock()
-_wrong: list[tuple[float, time_machine.travel]] = []
+_SECONDS_BETWEEN_LOOKS = 0.05
 
 
-def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Set the clock as the file says, then serve."""
-    _set(float(_FILE.read_text()))
-    return right(environ, start_response)
+def _follow() -> None:
+    """Set the clock of this process as the file says, again and again."""
+    travel, wrong = None, 0.0
+    while True:
+        seconds = float(_FILE.read_text())
+        if seconds != wrong:
+            if travel is not None:
+                travel.stop()
+            travel, wrong = time_machine.travel(time.time() + seconds, tick=True), seconds
+            travel.start()
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
-def _set(seconds: float) -> None:
-    with _lock:
-        if _wrong and _wrong[-1][0] == seconds:
-            return
-        if _wrong:
-            _wrong.pop()[1].stop()
-        travel = time_machine.travel(time.time() + seconds, tick=True)
-        travel.start()
-        _wrong.append((seconds, travel))
+def _start_following() -> None:
+    Thread(target=_follow, daemon=True).start()
+
+
+# In each worker. A worker serves many requests without the application: see ``config.server.surfaces``.
+os.register_at_fork(after_in_child=_start_following)
