@@ -69,19 +69,14 @@ def _read_body(request: Request) -> object:
 
 
 def from_detail(detail: Any, path: str = "") -> Iterator[FieldError]:
-    """Return the errors of fields in the detail of a validation error."""
-    return (error for error in walk(detail, path) if error.field)
-
-
-def walk(detail: Any, path: str = "") -> Iterator[FieldError]:
-    """Return all errors in the detail of a validation error. ``field`` is empty if one is about no field."""
+    """Return the errors in the detail of a validation error."""
     if isinstance(detail, Mapping):
         for name, part in detail.items():
-            yield from walk(part, _join(path, name))
+            yield from from_detail(part, _join(path, name))
     elif isinstance(detail, list):
         for index, part in enumerate(detail):
-            yield from walk(part, _join(path, index) if isinstance(part, Mapping) else path)
-    elif isinstance(detail, ErrorDetail):
+            yield from from_detail(part, _join(path, index) if isinstance(part, Mapping) else path)
+    elif isinstance(detail, ErrorDetail) and path:
         yield FieldError(path, str(detail).rstrip("."), str(detail.code))
 
 

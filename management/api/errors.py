@@ -62,7 +62,7 @@ def _to_response(error: Exception, context: dict[str, Any]) -> Response | None: 
     if isinstance(error, ServiceError):
         return _respond(error.status, error.message, error.headers, error.result)
     if isinstance(error, exceptions.ValidationError):
-        return _respond(400, _describe(error.detail))
+        return _respond(400, _fields(error.detail))
     if isinstance(error, exceptions.NotAuthenticated):
         return _respond(401, "a bearer token is required: sign in first", _headers(error, context))
     if isinstance(error, exceptions.APIException):
@@ -108,7 +108,22 @@ def _challenge(error: exceptions.APIException, context: dict[str, Any]) -> str:
     return f'{scheme}, error="{error_code}"' if scheme and error_code else scheme or ""
 
 
-def _describe(detail: object) -> str:
+def _fields(detail: object, path: str = "") -> str:
     """Return the fields and the rules that they break: ``username: already exists; email: …``."""
-    errors = input_errors.walk(detail)
-    return "; ".join(f"{error.field}: {error.rule}" if error.field else error.rule for error in errors)
+    if isinstance(detail, dict):
+        parts = [_fields(value, _joined(path, str(name))) for name, value in detail.items()]
+        return "; ".join(parts)
+    if isinstance(detail, list):
+        return "; ".join(
+            _fields(item, _joined(path, str(index)) if isinstance(item, dict) else path)
+            for index, item in enumerate(detail)
+            if item
+        )
+    text = str(detail).rstrip(".")
+    return f"{path}: {text}" if path else text
+
+
+def _joined(path: str, name: str) -> str:
+    if name == "non_field_errors":
+        return path
+    return f"{path}.{name}" if path else name

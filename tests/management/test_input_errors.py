@@ -168,14 +168,6 @@ class TestEveryWrongField:
         assert answer.json()["message"] == "username: must not contain white space, control characters or @"
         assert len(errors_of(answer)) == 3
 
-    def test_the_message_has_the_same_path(self, admin):
-        fields = {"name": "Shop", "indicator": "https://shop.example", "claims": ["roles", "teams"]}
-
-        answer = admin.post("/resources", **fields)
-
-        assert codes_of(answer) == {"claims[1]": "invalid_choice"}
-        assert answer.json()["message"].startswith("claims[1]: ")
-
     def test_values_that_other_rows_have_are_all_named(self, admin):
         ann = {"username": "ann", "email": "ann@x.org", "phone": "+4930123456"}
         admin.created("/users", **ann, password=PASSWORD)
