@@ -132,7 +132,7 @@ class TestOverview:
         assert row
         assert '<span class="row-verb">Confirm</span>' in row[0]
 
-    @pytest.mark.parametrize(("minutes", "is_asked"), [(9, False), (11, True)])
+    @pytest.mark.parametrize(("minutes", "is_asked"), [(4, False), (6, True)])
     def test_a_sign_in_is_asked_for_only_when_it_is_too_old(self, acme, minutes, is_asked):
         connect(acme, {"client_id": "x", "client_secret": "y"}, "github")
         browser, _ = signed_in(acme)
