@@ -42,10 +42,15 @@ def estates(address: str) -> dict[str, Estate]:
 
 
 @pytest.fixture(scope="module")
-def tokens(estates: dict[str, Estate]) -> dict[str, str]:
-    superuser = estates["root"].admin.token or ""
-    manager = management.member_manager(estates["members"].world, estates["members"]["organizations"])
-    return {"management": superuser, "root": superuser, "members": manager.token or ""}
+def manager(estates: dict[str, Estate]) -> str:
+    estate = estates["members"]
+    return management.member_manager(estate.world, estate["organizations"]).token or ""
+
+
+@pytest.fixture
+def tokens(estates: dict[str, Estate], manager: str) -> dict[str, str]:
+    superuser = management.superuser(estates["root"].world).token or ""  # never an old one
+    return {"management": superuser, "root": superuser, "members": manager}
 
 
 def write_to(route: Route, estates: dict[str, Estate], tokens: dict[str, str]) -> Write:
