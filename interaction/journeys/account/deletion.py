@@ -57,7 +57,7 @@ def delete(session: Session, experience: SignInExperience, *, password: str, typ
         reauthentication.SignInAgain: a sign-in is required, or the session ended meanwhile.
         reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
     check_allowed(experience)

@@ -34,7 +34,7 @@ def export(session: Session, *, password: str) -> Data:
             ended.
         reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
     reauthentication.reauthenticate(session, password)

@@ -26,7 +26,7 @@ def change(session: Session, *, current: str, new: str) -> Renewed:
         reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         records.Stale: the account was changed concurrently.
         passwords.Busy: too many passwords are being hashed.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
     user, experience = session.user, experiences.current()

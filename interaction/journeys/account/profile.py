@@ -60,7 +60,7 @@ def change_username(session: Session, experience: SignInExperience, *, username:
         reauthentication.SignInAgain: a sign-in is required, or the session ended meanwhile.
         reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
-        limits.TooMany: too many from this address, or the user changed the profile too often.
+        limits.TooMany: too many from this network, or the user changed the profile too often.
 
     """
     check_username_change(experience)

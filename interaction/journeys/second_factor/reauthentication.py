@@ -154,7 +154,7 @@ def reauthenticate(session: Session, password: str) -> None:
         Locked: too many passwords were wrong before.
         SignInAgain: the user has no password, and the sign-in is too old.
         ConfirmNeeded: the user has a second factor, and proved it too long ago.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """
@@ -230,7 +230,7 @@ def reauthenticate_for_factors(session: Session, password: str) -> None:
         Locked: too many passwords were wrong before.
         SignInAgain: the user has neither, and the sign-in is too old.
         ConfirmNeeded: the user has a second factor, and proved it too long ago; or the password is missing.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """

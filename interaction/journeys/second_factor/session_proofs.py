@@ -110,7 +110,7 @@ def confirm_password(session: Session, password: str) -> Renewed:
         reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         reauthentication.SignInAgain: the session has ended.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
-        limits.TooMany: too many sign-ins from this address.
+        limits.TooMany: too many sign-ins from this network.
 
     """
     if not session.user.password:
