@@ -11,7 +11,7 @@ RUN python -m venv /opt/gatehouse \
         -r requirements-production.lock
 # hadolint ignore=DL3008  # the compiler stays in this stage
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
-# Argon2id for processors with AVX2, beside the wheel. Hashing processes choose between them.
+# Argon2id for processors with AVX2 or AVX-512, beside the wheel. Hashing processes choose between them.
 COPY requirements-argon2.lock docs/deployment/build-argon2.sh ./
 RUN sh build-argon2.sh /opt/gatehouse/bin/python requirements-argon2.lock \
     && rm requirements-argon2.lock build-argon2.sh

@@ -81,10 +81,10 @@ def _wait_for_others() -> None:
 
 
 def _hash(seconds: float, _: str) -> float:
-    from identity.users import argon2_avx2  # noqa: PLC0415 - bench also fills 0.3.0, which lacks it
+    from identity.users import argon2_builds  # noqa: PLC0415 - bench also fills 0.6.0, which lacks it
 
-    if folder := argon2_avx2.find():  # the servers use this build, too
-        argon2_avx2.load(folder)
+    if builds := argon2_builds.find_present():  # the servers use this build, too
+        argon2_builds.load(builds[0].folder)
     import argon2.low_level as argon2  # noqa: PLC0415 - from the build, if there is one
 
     def work() -> bytes:

@@ -40,13 +40,14 @@ def _first_match(path: Path, pattern: str) -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of Gatehouse, Python and the packages that matter."""
-    from identity.users import argon2_avx2  # noqa: PLC0415 - bench also fills 0.3.0, which lacks it
+    from identity.users import argon2_builds  # noqa: PLC0415 - bench also fills 0.6.0, which lacks it
 
+    builds = argon2_builds.find_present()
     return {
         "gatehouse": _revision(),
         "python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in _PACKAGES},
-        "Argon2id": "built for AVX2" if argon2_avx2.find() else "libsodium",
+        "Argon2id": f"built for {builds[0].name}" if builds else "libsodium",
     }
 
 

@@ -6,7 +6,6 @@ The functions import their libraries when they are called. Workers call none, an
 from collections.abc import Callable
 from typing import Final
 
-AVX2: Final = "argon2-cffi, built for AVX2"
 LIBSODIUM: Final = "libsodium"
 
 
@@ -15,9 +14,14 @@ def call(name: str, *arguments: object) -> bool | str:
     return _FUNCTIONS[name](*arguments)
 
 
-def use_build() -> None:
-    """Verify with the build for AVX2 from now on. ``argon2_avx2.load`` must have loaded the build."""
-    _FUNCTIONS.update(verify=_verify_with_argon2, engine=lambda: AVX2)
+def use_build(name: str) -> None:
+    """Verify with a build from now on. ``argon2_builds.load`` must have loaded the build of this name."""
+    _FUNCTIONS.update(verify=_verify_with_argon2, engine=lambda: describe_build(name))
+
+
+def describe_build(name: str) -> str:
+    """Return what ``engine`` returns if the build of this name hashes."""
+    return f"argon2-cffi, built for {name}"
 
 
 def _verify(password: str, encoded: str) -> bool:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
-from identity.users import argon2_avx2, argon2_functions, low_priority
+from identity.users import argon2_builds, argon2_functions, low_priority
 
 _ATTEMPTS: Final = 2
 _IDLE_SECONDS: Final = 3
@@ -31,7 +31,7 @@ _enabled: Final = threading.Event()
 # Processes that no thread uses. The one that was used last is used next, so the others release memory.
 _idle: Final[list[subprocess.Popen[bytes]]] = []
 os.register_at_fork(after_in_child=_idle.clear)
-_build_failed: Final = threading.Event()
+_failed_builds: Final[set[str]] = set()
 _reporting: Final = threading.Lock()
 _logger: Final = logging.getLogger("gatehouse.passwords")
 
@@ -147,15 +147,20 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _start_with_build() -> subprocess.Popen[bytes] | None:
-    """Start a process that hashes with the build for AVX2.
+    """Start a process that hashes with the fastest build that works.
 
-    Return None if there is no build for this processor, or if the build does not work. Such a build is not
-    tried again in this worker.
+    Return None if there is none for this processor. A build that does not work is not tried again in this
+    worker.
     """
-    folder = None if _build_failed.is_set() else argon2_avx2.find()
-    if folder is None:
-        return None
-    process = _start(str(folder))
+    for build in argon2_builds.find_present():
+        if build.name not in _failed_builds and (process := _start_with(build)) is not None:
+            return process
+    return None
+
+
+def _start_with(build: argon2_builds.Build) -> subprocess.Popen[bytes] | None:
+    """Start a process that hashes with a build. If the build does not work, log why and return None."""
+    process = _start(build.name, str(build.folder))
     assert process.stdout is not None  # noqa: S101 - a pipe
     answer = process.stdout.readline()
     if answer == b'""\n':
@@ -163,11 +168,11 @@ def _start_with_build() -> subprocess.Popen[bytes] | None:
     process.kill()
     process.communicate()
     with _reporting:
-        if not _build_failed.is_set():
-            _build_failed.set()
+        if build.name not in _failed_builds:
+            _failed_builds.add(build.name)
             is_whole = answer.endswith(b"\n")
             reason = json.loads(answer) if is_whole else f"its process ended with {process.returncode}"
-            _logger.error("the build of Argon2id in %s cannot be used: %s", folder, reason)
+            _logger.error("the build of Argon2id in %s cannot be used: %s", build.folder, reason)
     return None
 
 
@@ -188,8 +193,8 @@ def main() -> None:
         signal.signal(name, signal.SIG_IGN)  # the worker may still finish its requests
     low_priority.lower()
     with suppress(BrokenPipeError):  # the worker has ended
-        for folder in sys.argv[1:]:
-            _use_build(Path(folder))
+        if arguments := sys.argv[1:]:
+            _use_build(*arguments)
         for line in _read_lines():
             name, *arguments = json.loads(line)
             _write(argon2_functions.call(name, *arguments))
@@ -217,14 +222,14 @@ def _release_memory() -> None:
         library.malloc_trim(0)
 
 
-def _use_build(folder: Path) -> None:
-    """Hash with the build for AVX2, and write an empty text. If the build fails, write why and exit."""
+def _use_build(name: str, folder: str) -> None:
+    """Hash with a build, and write an empty text. If the build fails, write why and exit."""
     try:
-        argon2_avx2.load(folder)
+        argon2_builds.load(Path(folder))
     except Exception as failure:  # noqa: BLE001 - a damaged build may raise anything
         _write(f"{type(failure).__name__}: {failure}")
         sys.exit(1)
-    argon2_functions.use_build()
+    argon2_functions.use_build(name)
     _write("")
 
 

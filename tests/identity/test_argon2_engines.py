@@ -1,21 +1,23 @@
-"""Passwords are hashed with the build of Argon2id for AVX2, if it is there and works."""
+"""Passwords are hashed with the fastest build of Argon2id that is there, that the processor can run, and that works."""
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 
 import pytest
 
-from identity.users import argon2_avx2, argon2_functions, hashing_process, passwords
+from identity.users import argon2_builds, argon2_functions, hashing_process, passwords
 from tests.support import packages
 from tests.support.cast import PASSWORD
 from tests.support.doctor import examined
 
 WHEEL = Path(str(find_spec("_argon2_cffi_bindings").origin)).parent  # type: ignore[union-attr]
-FOLDER, CPUINFO = argon2_avx2.FOLDER, argon2_avx2._CPUINFO
+BUILDS, CPUINFO = argon2_builds.BUILDS, argon2_builds._CPUINFO
 FLAGS = "fpu sse2 ssse3 sse4_2 abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"
+MORE_FLAGS = "avx512f avx512bw avx512cd avx512dq avx512vl"
 # A stand-in for the build, which needs no compiler: another package around the wheel's library.
 STAND_IN = f"__path__ = [{str(WHEEL)!r}]\nfrom ._ffi import ffi, lib\n"
 WRONG = f"""
@@ -33,8 +35,8 @@ lib = lib()
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Hash in processes, as a server does, and note nothing about builds that failed before."""
-    for name in ("_enabled", "_build_failed"):
-        monkeypatch.setattr(hashing_process, name, Event())
+    monkeypatch.setattr(hashing_process, "_enabled", Event())
+    monkeypatch.setattr(hashing_process, "_failed_builds", set())
     hashing_process.enable()
     monkeypatch.setattr(passwords, "_queue", passwords.HashingQueue(running=1, waiting=8))
     yield
@@ -43,18 +45,29 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def processor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """What Linux says of the processor: it has AVX2."""
+    """What Linux says of the processor: it has AVX2, and not AVX-512."""
     cpuinfo = tmp_path / "cpuinfo"
-    cpuinfo.write_text(f"processor\t: 0\nflags\t\t: {FLAGS} smep\nbugs\t\t:\n")
-    monkeypatch.setattr(argon2_avx2, "_CPUINFO", cpuinfo)
+    describe(cpuinfo, FLAGS)
+    monkeypatch.setattr(argon2_builds, "_CPUINFO", cpuinfo)
     return cpuinfo
 
 
 @pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, processor: Path) -> Path:
-    """Where the build is expected. It is not there."""
-    monkeypatch.setattr(argon2_avx2, "FOLDER", tmp_path / "argon2-avx2")
-    return tmp_path / "argon2-avx2"
+def folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, processor: Path) -> dict[str, Path]:
+    """Where the builds are expected, by name. They are not there."""
+    builds = tuple(replace(build, folder=tmp_path / build.folder.name) for build in BUILDS)
+    monkeypatch.setattr(argon2_builds, "BUILDS", builds)
+    return {build.name: build.folder for build in builds}
+
+
+@pytest.fixture
+def folder(folders: dict[str, Path]) -> Path:
+    """Where the build for AVX2 is expected. It is not there."""
+    return folders["AVX2"]
+
+
+def describe(cpuinfo: Path, flags: str) -> None:
+    cpuinfo.write_text(f"processor\t: 0\nflags\t\t: {flags} smep\nbugs\t\t:\n")
 
 
 def put(folder: Path, code: str) -> None:
@@ -62,26 +75,28 @@ def put(folder: Path, code: str) -> None:
     (folder / "_argon2_cffi_bindings" / "__init__.py").write_text(code)
 
 
-@pytest.fixture(params=["stand-in", "compiled"])
-def build(request: pytest.FixtureRequest, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The build, which the hashing processes use."""
-    if request.param == "stand-in":
+@pytest.fixture(params=["a stand-in", "AVX2", "AVX-512"])
+def build(request: pytest.FixtureRequest, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of the only build, which the hashing processes use."""
+    if request.param == "a stand-in":
         put(folder, STAND_IN)
-        return folder
-    monkeypatch.setattr(argon2_avx2, "FOLDER", FOLDER)
-    monkeypatch.setattr(argon2_avx2, "_CPUINFO", CPUINFO)
-    if not argon2_avx2.is_supported():
+        return "AVX2"
+    [compiled] = [build for build in BUILDS if build.name == request.param]
+    monkeypatch.setattr(argon2_builds, "BUILDS", (compiled,))
+    monkeypatch.setattr(argon2_builds, "_CPUINFO", CPUINFO)
+    if not argon2_builds.find_supported():
         pytest.skip("this processor cannot run it")
-    if argon2_avx2.find() is None:
+    if not compiled.is_present():
         if not os.environ.get("GATEHOUSE_THOROUGH"):
             pytest.skip("fetches packages: only with GATEHOUSE_THOROUGH=1, or after make argon2")
-        monkeypatch.setattr(argon2_avx2, "FOLDER", packages.argon2_avx2())
-    return argon2_avx2.FOLDER
+        elsewhere = replace(compiled, folder=packages.argon2_builds() / compiled.folder.name)
+        monkeypatch.setattr(argon2_builds, "BUILDS", (elsewhere,))
+    return compiled.name
 
 
 class TestBuild:
     def test_it_hashes_if_it_is_there(self, build, processes):
-        assert hashing_process.find_engine() == argon2_functions.AVX2
+        assert hashing_process.find_engine() == f"argon2-cffi, built for {build}"
 
     @pytest.mark.parametrize("password", [PASSWORD, "", "a\0b", "pässwörd 密码 🔑", "x" * 4096])
     def test_its_hashes_are_verified_by_the_others_and_theirs_by_it(self, build, processes, password):
@@ -128,14 +143,13 @@ class TestOtherwise:
     @pytest.mark.parametrize("missing", FLAGS.split()[4:])
     def test_the_processor_cannot_run_it(self, folder, processes, processor, missing):
         put(folder, STAND_IN)
-        others = [flag for flag in FLAGS.split() if flag != missing]
-        processor.write_text(f"flags\t\t: {' '.join(others)}\n")
+        describe(processor, " ".join(flag for flag in FLAGS.split() if flag != missing))
 
-        assert argon2_avx2.find() is None
+        assert argon2_builds.find_present() == []
 
     def test_a_processor_without_avx2_uses_libsodium(self, folder, processes, processor, caplog):
         put(folder, "raise SystemExit('it was tried')")
-        processor.write_text(f"flags\t\t: {FLAGS.replace(' avx2', '')}\n")
+        describe(processor, FLAGS.replace(" avx2", ""))
 
         self.hash_and_verify()
 
@@ -149,7 +163,7 @@ class TestOtherwise:
         if text is not None:
             processor.write_text(text)
 
-        assert argon2_avx2.find() is None
+        assert argon2_builds.find_present() == []
 
     @pytest.mark.parametrize(
         ("code", "reason"),
@@ -180,6 +194,37 @@ class TestOtherwise:
         assert reason in record.getMessage()
 
 
+class TestFastest:
+    """Two builds, of which the one for AVX-512 is faster."""
+
+    @pytest.fixture(autouse=True)
+    def both(self, folders, processes):
+        for folder in folders.values():
+            put(folder, STAND_IN)
+
+    def test_a_processor_that_can_run_both_uses_the_faster_one(self, processor):
+        describe(processor, f"{FLAGS} {MORE_FLAGS}")
+
+        assert hashing_process.find_engine() == "argon2-cffi, built for AVX-512"
+
+    @pytest.mark.parametrize("missing", MORE_FLAGS.split())
+    def test_another_processor_uses_the_other_one(self, processor, missing):
+        describe(processor, f"{FLAGS} {MORE_FLAGS}".replace(f" {missing}", ""))
+
+        assert hashing_process.find_engine() == "argon2-cffi, built for AVX2"
+
+    def test_if_it_does_not_work_the_other_one_is_used(self, folders, processor, address, caplog):
+        describe(processor, f"{FLAGS} {MORE_FLAGS}")
+        (folders["AVX-512"] / "_argon2_cffi_bindings" / "__init__.py").write_text(WRONG)
+
+        assert hashing_process.find_engine() == "argon2-cffi, built for AVX2"
+        [record] = caplog.records
+        assert str(folders["AVX-512"]) in record.getMessage()
+        found = examined()
+        assert str(folders["AVX-512"]) in found["machine.W001"]["message"]
+        assert found["machine.I002"]["fix"] == ""
+
+
 class TestDoctor:
     def test_it_names_the_build(self, address, folder, processes):
         put(folder, STAND_IN)
@@ -194,6 +239,16 @@ class TestDoctor:
 
         assert found["message"] == "passwords are hashed with libsodium"
         assert "make argon2" in found["fix"]
+
+    def test_it_names_the_faster_build_that_is_missing(self, address, folder, processes, processor):
+        put(folder, STAND_IN)
+        describe(processor, f"{FLAGS} {MORE_FLAGS}")
+
+        found = examined()
+
+        assert found["machine.I002"]["message"] == "passwords are hashed with argon2-cffi, built for AVX2"
+        assert found["machine.I002"]["fix"].startswith("run make argon2, then restart: a build for AVX-512")
+        assert "machine.W001" not in found
 
     def test_it_promises_nothing_to_other_processors(self, address, folder, processes, processor):
         processor.unlink()

@@ -46,12 +46,12 @@ def directus() -> Path:
     return _kept("directus", LOCKS / "directus/package-lock.json", _directus)
 
 
-def argon2_avx2() -> Path:
-    """Return the folder of the build of Argon2id for processors with AVX2."""
+def argon2_builds() -> Path:
+    """Return the folder that contains the folders of the builds of Argon2id."""
     if shutil.which("gcc") is None:
         lacking("gcc", "Debian: apt install gcc libc6-dev")
     lock = Path(settings.BASE_DIR) / "requirements-argon2.lock"
-    return _kept("argon2", lock, _argon2) / "argon2-avx2"
+    return _kept("argon2-builds", lock, _argon2)
 
 
 def python() -> Path:

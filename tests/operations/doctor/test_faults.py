@@ -12,7 +12,7 @@ from django.utils import timezone
 from redis import Redis
 
 from database.redis import shared_redis
-from identity.users import argon2_avx2, hashing_process
+from identity.users import argon2_builds, hashing_process
 from identity.users.argon2_functions import LIBSODIUM
 from interaction.experience.models import SignInExperience
 from management.administrators.models import Administrator
@@ -186,8 +186,8 @@ class TestMachine:
         enabled = tmp_path / "enabled"
         enabled.write_text(mode)
         monkeypatch.setattr("management.doctor.machine._HUGE_PAGES", enabled)
-        # The build for AVX2 requests them.
-        monkeypatch.setattr(argon2_avx2, "find", lambda: None)
+        # The builds request them.
+        monkeypatch.setattr(argon2_builds, "find_supported", list)
         monkeypatch.setattr(hashing_process, "find_engine", lambda: LIBSODIUM)
 
         found = examined()
