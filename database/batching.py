@@ -158,14 +158,20 @@ def start_batch(
 ) -> None:
     """Run what ``run_batch`` runs, but without waiting: ``finish`` gets the tasks when all are done."""
     tasks = [Task(work) for work in works]
+    _proceed(tasks, execute, finish, [task for task in tasks if task.advance(None)])
 
-    def proceed(waiting: Sequence[Task[R]]) -> None:
-        if waiting:
-            execute([task.call for task in waiting], lambda outcomes: proceed(_advance(waiting, outcomes)))
-        else:
-            finish(tasks)
 
-    proceed([task for task in tasks if task.advance(None)])
+def _proceed(
+    tasks: Sequence[Task[R]],
+    execute: Execute,
+    finish: Callable[[Sequence[Task[R]]], None],
+    waiting: Sequence[Task[R]],
+) -> None:
+    if waiting:
+        calls = [task.call for task in waiting]
+        execute(calls, lambda outcomes: _proceed(tasks, execute, finish, _advance(waiting, outcomes)))
+    else:
+        finish(tasks)
 
 
 def _advance(tasks: Sequence[Task[R]], outcomes: Outcomes) -> list[Task[R]]:

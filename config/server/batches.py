@@ -14,6 +14,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from identity.http.answers import Answer
@@ -146,13 +147,18 @@ class Batches:
         if not batch:
             self._connections.give_back(connection)
             return
-
-        def finish(answers: Sequence[Answer | Deferred | None]) -> None:
-            outside = self._connections.outside
-            self._loop.call_soon(self._finish_in_loop, connection, batch, answers, context=outside)
-
         requests = [request for request, _ in batch]
+        finish = partial(self._finish_soon, connection, batch)
         self._connections.context.run(self._surfaces.start_batch, requests, connection.execute, finish)
+
+    def _finish_soon(
+        self,
+        connection: "LoopConnection",
+        batch: Sequence[Entry],
+        answers: Sequence[Answer | Deferred | None],
+    ) -> None:
+        outside = self._connections.outside
+        self._loop.call_soon(self._finish_in_loop, connection, batch, answers, context=outside)
 
     def _finish_in_loop(
         self,

@@ -90,6 +90,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         Close the connection if the client's address, which limits and the audit log need, is lost.
         """
         super().connection_made(transport)
+        self._task.add_done_callback(self._break_cycles)
         self.worker.add(self)
         self._arm_keepalive_timer()
         if not transport.get_extra_info("peername") and _has_addresses(transport):
@@ -97,11 +98,22 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all waiting. A thread that sends a response gets an error."""
+        if self._awaiting_request and not self._finishing_calls:
+            # The task ends at once. gunicorn would keep it, and the connection, for seconds.
+            self._task = None
+            self._request_ready.set()
         super().connection_lost(exc)
         self.resume_writing()
         if self._closing is not None:
             self._closing.cancel()
         self.worker.remove(self)
+
+    def _break_cycles(self, _: object) -> None:
+        """Let go of what refers to the connection, once its last request is served.
+
+        Its memory is then free when it is closed. The collection of many connections would pause the worker.
+        """
+        self.app = self._callback_parser = self._body_receiver = self._task = None
 
     def data_received(self, data: bytes) -> None:
         """Parse what the client sends, or discard it if the connection is being closed."""

@@ -110,14 +110,17 @@ def start_batch(requests: Sequence[tuple[Environ, Found]], execute: batching.Exe
 
     ``finish`` gets the answers, or ``Deferred.TO_THREAD`` for a request whose surface has to wait.
     """
-
-    def finish_tasks(tasks: Sequence[Task[Answer | None]]) -> None:
-        pairs = zip(requests, tasks, strict=True)
-        finish([_get_answer_in_loop(environ, task) for (environ, _), task in pairs])
-
     for environ, _ in requests:
         environ[TRIED] = True
-    batching.start_batch([_serve(environ, found) for environ, found in requests], execute, finish_tasks)
+    works = [_serve(environ, found) for environ, found in requests]
+    batching.start_batch(works, execute, lambda tasks: finish(_get_answers_in_loop(requests, tasks)))
+
+
+def _get_answers_in_loop(
+    requests: Sequence[tuple[Environ, Found]], tasks: Sequence[Task[Answer | None]]
+) -> list[Answer | Deferred | None]:
+    pairs = zip(requests, tasks, strict=True)
+    return [_get_answer_in_loop(environ, task) for (environ, _), task in pairs]
 
 
 def _get_answer_in_loop(environ: Environ, task: Task[Answer | None]) -> Answer | Deferred | None:

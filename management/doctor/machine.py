@@ -20,10 +20,10 @@ def password_hashing() -> Iterator[CheckMessage]:
     engine = hashing_process.find_engine()
     builds = argon2_builds.find_supported()
     faster = [*takewhile(lambda build: argon2_functions.describe_build(build.name) != engine, builds)]
-    missing = [build for build in faster if not build.is_present()]
+    missing = [build.name for build in faster if not build.is_present()]
     yield Info(
         f"passwords are hashed with {engine}",
-        hint=f"run make argon2, then restart: a build for {missing[0].name} takes less CPU" if missing else "",
+        hint=f"run make argon2, then restart: a build for {missing[0]} takes less CPU" if missing else "",
         id="machine.I002",
     )
     for build in faster:

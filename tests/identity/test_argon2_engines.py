@@ -1,4 +1,4 @@
-"""Passwords are hashed with the fastest build of Argon2id that is there, that the processor can run, and that works."""
+"""Passwords are hashed with the fastest build of Argon2id that is there, runs on the processor, and works."""
 
 import os
 from collections.abc import Iterator

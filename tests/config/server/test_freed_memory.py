@@ -1,0 +1,129 @@
+"""What is over is freed at once. What waits for a collection of garbage pauses the worker for up to 0.1 s."""
+
+import asyncio
+import gc
+import logging
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pytest
+from gunicorn.config import Config
+
+from config.server.connection import Connection
+from config.server.wsgi_requests import Send
+from database import batching
+from database.batching import Call, Outcome, Outcomes, Work
+
+REQUEST = b"GET /page HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Nothing is freed but what nothing refers to."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+class Log(logging.Logger):
+    """gunicorn's logger without an access log."""
+
+    access_log_enabled = False
+
+
+class Worker:
+    """A worker that answers each request with ``done``, and knows which connections still exist."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.cfg = Config()
+        self.cfg.set("keepalive", 15)
+        self.log = Log("gunicorn")
+        self.asgi, self.alive, self.nr, self.max_requests, self.nr_conns = None, True, 0, 1_000, 0
+        self.existing: weakref.WeakSet[Connection] = weakref.WeakSet()
+
+    def connect(self) -> Connection:
+        connection = Connection(self)
+        self.existing.add(connection)
+        return connection
+
+    def add(self, connection: Connection) -> None: ...
+
+    def remove(self, connection: Connection) -> None: ...
+
+    async def respond(self, environ: dict[str, Any], send: Send, connection: Connection) -> None:
+        headers = [(b"content-length", b"4")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"done"})
+
+
+async def serve(client: Callable[[str, int], Any]) -> int:
+    """Have a client connect, and return how many connections exist half a second after it has left."""
+    worker = Worker(asyncio.get_running_loop())
+    server = await worker.loop.create_server(worker.connect, "127.0.0.1", 0)
+    async with server:
+        await client(*server.sockets[0].getsockname()[:2])
+        await asyncio.sleep(0.5)
+        return len(worker.existing)
+
+
+async def talk(host: str, port: int, *, sent: Sequence[bytes], answer: bytes, leaves: bool) -> None:
+    """Send requests, read an answer to each, and leave first or when the server closes the connection."""
+    reader, writer = await asyncio.open_connection(host, port)
+    for request in sent:
+        writer.write(request)
+        assert answer in await reader.readuntil(answer)
+    if not leaves:
+        assert await reader.read() == b""
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer", "leaves"),
+    [
+        ([], b"", True),
+        ([REQUEST], b"done", True),
+        ([REQUEST, REQUEST], b"done", True),
+        ([REQUEST.replace(b"Host: x", b"Host: x\r\nConnection: close")], b"done", False),
+        ([b"nonsense\r\n\r\n"], b"\r\n\r\nBad Request", False),
+    ],
+    ids=["nothing sent", "one request", "two requests", "the server closes", "no request"],
+)
+def test_a_connection(uncollected, sent, answer, leaves):
+    client = partial(talk, sent=sent, answer=answer, leaves=leaves)
+
+    assert asyncio.run(serve(client)) == 0
+
+
+class Row:
+    """Something that work refers to."""
+
+
+def count(rows: "weakref.WeakSet[Row]", calls: int) -> Work[int]:
+    row = Row()
+    rows.add(row)
+    for number in range(calls):
+        yield Call(f"{number}", (row,), lambda: Outcome([], 1))
+    return calls
+
+
+@pytest.mark.parametrize("calls", [0, 1, 3])
+def test_a_batch(uncollected, calls):
+    rows: weakref.WeakSet[Row] = weakref.WeakSet()
+    waiting: list[Callable[[], None]] = []
+    results: list[int] = []
+
+    def execute(executed: Sequence[Call], finish: Callable[[Outcomes], None]) -> None:
+        waiting.append(partial(finish, [Outcome([], 1) for _ in executed]))
+
+    works = [count(rows, calls) for _ in range(2)]
+    batching.start_batch(works, execute, lambda tasks: results.extend(task.get_result() for task in tasks))
+    del works
+    while waiting:
+        waiting.pop()()
+
+    assert results == [calls, calls]
+    assert len(rows) == 0
