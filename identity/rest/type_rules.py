@@ -14,7 +14,7 @@ def restate(detail: ErrorDetail) -> ErrorDetail:
     """Return an error with its rule in the words of JSON."""
     if _is_about_an_object(detail):
         return _OBJECT
-    return _RULES.get(detail.code, detail)
+    return _RULES.get(str(detail.code), detail)
 
 
 def _is_about_an_object(detail: ErrorDetail) -> bool:
