@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
 from identity.core.errors import INVALID, FieldError, Invalid, ServiceError
-from identity.rest import declarations
+from identity.rest import declarations, type_rules
 from identity.rest.choices import MOST_LISTED
 from identity.rest.pagination import number
 
@@ -32,8 +32,6 @@ CODES: Final = frozenset(
 )
 _OTHER_NAMES: Final = {
     "empty": "blank",
-    "not_a_list": "invalid_type",
-    "not_a_dict": "invalid_type",
     "max_string_length": "max_value",
 }
 _STEP: Final = re.compile(r"[^.\[\]]+")
@@ -77,7 +75,8 @@ def from_detail(detail: Any, path: str = "") -> Iterator[FieldError]:
         for index, part in enumerate(detail):
             yield from from_detail(part, _join(path, index) if isinstance(part, Mapping) else path)
     elif isinstance(detail, ErrorDetail) and path:
-        yield FieldError(path, str(detail).rstrip("."), str(detail.code))
+        restated = type_rules.restate(detail)
+        yield FieldError(path, restated.rstrip("."), str(restated.code))
 
 
 def _join(path: str, name: object) -> str:

@@ -1,4 +1,7 @@
-"""The fields and parameters of a request that nothing declares, so the API ignores them."""
+"""The fields and parameters of a request that the API ignores.
+
+Nothing declares them, or a PATCH cannot set them.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -15,15 +18,16 @@ _LONGEST: Final = 1_000  # characters of all names
 _PLAIN: Final = "[]"  # besides letters, digits and ``.``, ``_``, ``-``, ``~``
 
 
-def describe(view: Any, request: Request) -> str:
-    """Return the unknown names as the value of a header; an empty string if there are none.
+def describe(view: Any, request: Request, result: object = None) -> str:
+    """Return the ignored names as the value of a header; an empty string if there are none.
 
     Commas separate the names. Every character that could end a name or the header is percent-encoded. A
-    parameter of the query string begins with a question mark. ``+5`` stands for five more names.
+    parameter of the query string begins with a question mark. ``+5`` stands for five more names. ``result``
+    is that of the answer: a field that a PATCH cannot set is not named if it was sent as it is.
     """
     shown: list[str] = []
     length = others = 0
-    for mark, name in [*_find_in_query(view, request), *_find_in_body(view, request)]:
+    for mark, name in [*_find_in_query(view, request), *_find_in_body(view, request, result)]:
         text = mark + quote(name[:_LONGEST_NAME], safe=_PLAIN)
         length += len(text) + len(", ")
         if others or len(shown) == _MOST_NAMES or length > _LONGEST:
@@ -39,7 +43,7 @@ def _find_in_query(view: Any, request: Request) -> Iterator[tuple[str, str]]:
         yield from (("?", name) for name in request.query_params if name not in known)
 
 
-def _find_in_body(view: Any, request: Request) -> Iterator[tuple[str, str]]:
+def _find_in_body(view: Any, request: Request, result: object) -> Iterator[tuple[str, str]]:
     serializer = declarations.get_request_serializer(view, request)
     if serializer is None:
         return
@@ -48,6 +52,18 @@ def _find_in_body(view: Any, request: Request) -> Iterator[tuple[str, str]]:
     except APIException:  # the request was refused before its body was read
         return
     yield from (("", path) for path in _compare(serializer, body, ""))
+    yield from (("", name) for name in _find_unchanged(serializer, body, result))
+
+
+def _find_unchanged(serializer: Any, body: object, result: object) -> Iterator[str]:
+    """Return the fields that a PATCH has sent with another value, and cannot set."""
+    if not isinstance(body, Mapping) or not isinstance(result, Mapping):
+        return
+    if not getattr(serializer, "partial", False):
+        return
+    for name in getattr(serializer, "not_patched", ()):
+        if name in body and (name not in result or result[name] != body[name]):
+            yield name
 
 
 def _compare(serializer: Any, data: Any, path: str) -> Iterator[str]:

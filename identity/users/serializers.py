@@ -72,7 +72,7 @@ class UserSerializer(Record):
         read_only=True, help_text="Whether a sign-in asks for a second factor although no policy does"
     )
 
-    not_patched = ("username", "password", "password_hash")
+    not_patched = ("username", "password", "password_hash", "is_suspended", "two_step")
     second_names = _ALIASES
     one_of = ("password", "password_hash")
     rules = {

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
+from identity.rest.choices import Choice
 from identity.rest.fields import Line, Text
 from interaction.api.user_factors_serializers import UserFactorSerializer
 
@@ -26,7 +27,7 @@ def _require(serializer: serializers.Serializer[Any], attrs: dict[str, Any], nam
 class NewOwnFactorSerializer(serializers.Serializer[Any]):
     """A factor to set up."""
 
-    type = serializers.ChoiceField(
+    type = Choice(
         choices=[factor.value for factor in _ENROLABLE],
         help_text="`Totp` needs `enrolment` and `code`, and `WebAuthn` needs `credential`. `BackupCode` "
         "replaces the codes",
@@ -36,7 +37,7 @@ class NewOwnFactorSerializer(serializers.Serializer[Any]):
     )
     code = Line(max_length=64, required=False, help_text="A code of the new authenticator")
     credential = serializers.DictField(required=False, help_text="What `toJSON()` of the credential returns")
-    ceremony = serializers.ChoiceField(
+    ceremony = Choice(
         choices=[ceremony.value for ceremony in Ceremony if ceremony.is_registration],
         required=False,
         default=Ceremony.SET_UP.value,
@@ -68,7 +69,7 @@ class ConfirmSerializer(serializers.Serializer[Any]):
 
     password = Text(max_length=256, required=False, trim_whitespace=False)
     code = Line(max_length=64, required=False, help_text="A code of the factor `type`")
-    type = serializers.ChoiceField(choices=_WITH_CODES, required=False)
+    type = Choice(choices=_WITH_CODES, required=False)
     credential = serializers.DictField(
         required=False,
         help_text="What `toJSON()` of a credential returns, for options of the ceremony `confirm`",

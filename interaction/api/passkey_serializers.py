@@ -5,6 +5,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from identity.factors.challenges import Ceremony
+from identity.rest.choices import Choice
 from identity.rest.fields import Flag, Line, Text
 from interaction.api.serializers import InteractionSerializer, StaySerializer
 
@@ -19,7 +20,7 @@ _MEANING: Final = (
 class PasskeyOptionsSerializer(InteractionSerializer):
     """A ceremony to begin."""
 
-    ceremony = serializers.ChoiceField(choices=_CEREMONIES, help_text=_MEANING)
+    ceremony = Choice(choices=_CEREMONIES, help_text=_MEANING)
     identifier = Text(
         max_length=254,
         required=False,
@@ -40,7 +41,7 @@ class PasskeyChallengeSerializer(serializers.Serializer[Any]):
 class PasskeySerializer(StaySerializer):
     """The answer of a passkey."""
 
-    ceremony = serializers.ChoiceField(choices=_CEREMONIES, help_text=_MEANING)
+    ceremony = Choice(choices=_CEREMONIES, help_text=_MEANING)
     credential = serializers.DictField(help_text="What `toJSON()` of the credential returns")
     remember = Flag(
         required=False,

@@ -5,6 +5,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from identity.factors.kinds import FactorType
+from identity.rest.choices import Choice
 from identity.rest.fields import Flag, Line, Text
 from interaction.api.serializers import InteractionSerializer, NextSerializer
 
@@ -39,7 +40,7 @@ class RecoveryCodeSerializer(FactorCodeSerializer):
 class SendFactorCodeSerializer(InteractionSerializer):
     """Where to send a code."""
 
-    type = serializers.ChoiceField(choices=_SENT)
+    type = Choice(choices=_SENT)
 
 
 class SentFactorCodeSerializer(FactorCodeSerializer, SendFactorCodeSerializer):

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
+from identity.rest.choices import Choice
 from identity.rest.fields import Flag, Line, Text
 from identity.sessions.serializers import SessionSerializer
 from identity.users.identifiers import Kind
@@ -73,8 +74,8 @@ class CodeAddressSerializer(InteractionSerializer):
     """The recipient and the purpose of a code."""
 
     identifier = Line(max_length=254)
-    identifier_type = serializers.ChoiceField(choices=[Kind.EMAIL.value, Kind.PHONE.value])
-    interaction_type = serializers.ChoiceField(choices=_PURPOSES)
+    identifier_type = Choice(choices=[Kind.EMAIL.value, Kind.PHONE.value])
+    interaction_type = Choice(choices=_PURPOSES)
 
 
 class CodeSerializer(CodeAddressSerializer, CaptchaSerializer):

@@ -15,7 +15,7 @@ from database import availability
 from database.constraints import is_foreign_key_violation
 from identity.core.errors import FieldError, ServiceError
 from identity.http import areas
-from identity.rest import input_errors
+from identity.rest import input_errors, type_rules
 from management.api.envelope import refusal
 
 # RFC 6750 section 3.1: without a token, the challenge has no error code.
@@ -65,6 +65,8 @@ def _to_response(error: Exception, context: dict[str, Any]) -> Response | None: 
         return _respond(400, _fields(error.detail))
     if isinstance(error, exceptions.NotAuthenticated):
         return _respond(401, "a bearer token is required: sign in first", _headers(error, context))
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        return _respond(error.status_code, "Content-Type: must be application/json")
     if isinstance(error, exceptions.APIException):
         return _respond(error.status_code, str(error.detail).rstrip("."), _headers(error, context))
     if isinstance(error, Http404):
@@ -119,7 +121,8 @@ def _fields(detail: object, path: str = "") -> str:
             for index, item in enumerate(detail)
             if item
         )
-    text = str(detail).rstrip(".")
+    restated = type_rules.restate(detail) if isinstance(detail, exceptions.ErrorDetail) else detail
+    text = str(restated).rstrip(".")
     return f"{path}: {text}" if path else text
 
 

@@ -24,6 +24,7 @@ class UnknownFieldsMiddleware:
         response = self.get_response(request)
         if request.path_info.startswith(areas.API_V1) and response.status_code in _READ:
             served = getattr(response, "renderer_context", None)
-            if served and (names := unknown_fields.describe(served["view"], served["request"])):
+            result = getattr(response, "data", None) if response.status_code == HTTPStatus.OK else None
+            if served and (names := unknown_fields.describe(served["view"], served["request"], result)):
                 response[HEADER] = names
         return response

@@ -68,7 +68,7 @@ _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
     "415": (
         "UnsupportedMediaType",
         "The body is not JSON.",
-        'Unsupported media type "text/plain" in request',
+        "Content-Type: must be application/json",
         {},
     ),
     "429": (

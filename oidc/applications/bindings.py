@@ -16,7 +16,7 @@ from database.list_parameters import among, among_texts
 from database.parameters import Parameter
 from identity.core import records
 from identity.core.assignments import Assignment
-from identity.core.errors import ServiceError
+from identity.core.errors import FieldError, ServiceError
 from identity.core.records import UnknownIds
 from identity.organizations.models import (
     Organization,
@@ -41,6 +41,9 @@ class NotMachineToMachine(ServiceError):
 
     reason = "not_a_machine"
     message = gettext_noop("role_ids: only a MachineToMachine application can have system roles")
+    field_errors = (
+        FieldError("role_ids", "only a MachineToMachine application can have system roles", "conflict"),
+    )
 
 
 ROLES: Final = Assignment(

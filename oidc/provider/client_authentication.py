@@ -79,8 +79,15 @@ def authenticate(authorization: str | None, parameters: Mapping[str, str]) -> Cl
     credentials = read_credentials(authorization, parameters)
     client = find(credentials.client_id)
     if client is None or not is_authentic(client, credentials):
-        raise InvalidClient(client_id=credentials.client_id)
+        raise build_refusal(authorization, credentials)
     return client
+
+
+def build_refusal(authorization: str | None, credentials: Credentials) -> InvalidClient:
+    """Return the error of a request that no client has authenticated."""
+    is_missing = authorization is None and not credentials.client_id
+    description = "The parameter client_id is missing." if is_missing else ""
+    return InvalidClient(description, client_id=credentials.client_id)
 
 
 def is_authentic(client: Client, credentials: Credentials) -> bool:

@@ -52,6 +52,8 @@ def test_bad_rows_are_refused_one_by_one_with_field_and_rule_and_never_a_hash(ac
     told = sorted((one["line"], one["field"]) for one in ran.report)
     assert told == [(number, field) for number, (_, field) in enumerate(rows, 1) if field]
     assert all(one["rule"] for one in ran.report)
+    sent = [row.get("id", "")[:64] if isinstance(row, dict) else "" for row, _ in rows]
+    assert [one["id"][:64] for one in ran.report] == [sent[one["line"] - 1] for one in ran.report]
     assert secret not in (tmp_path / "report.jsonl").read_text() + ran.said
     assert (tmp_path / "report.jsonl").stat().st_mode & 0o077 == 0
 

@@ -87,6 +87,20 @@ class TestUnknownFields:
         assert result_of(answer)
         assert HEADER not in answer.headers
 
+    def test_that_a_patch_cannot_set_are_named_if_they_differ(self, admin):
+        user = admin.created("/users", **ANN)
+
+        answer = admin.patch(
+            f"/users/{user['id']}", username="bob", is_suspended=True, two_step=True, name="A"
+        )
+        password = admin.patch(f"/users/{user['id']}", password=PASSWORD)
+        same = admin.patch(f"/users/{user['id']}", **(user | {"name": "B"}))
+
+        assert result_of(answer) | {"name": "", "updated_at": ""} == user | {"updated_at": ""}
+        assert answer.headers[HEADER] == "username, is_suspended, two_step"
+        assert password.headers[HEADER] == "password"
+        assert HEADER not in same.headers
+
     def test_of_a_body_that_was_not_read_are_not_named(self, acme, admin):
         nobody = management.Caller(acme, None)
 

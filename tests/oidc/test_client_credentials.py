@@ -169,3 +169,24 @@ class TestClientCredentials:
         assert (entry.user_id, entry.application_id) == (None, str(machine.application.pk))
         assert machine.secret not in str(entry.payload)
         assert token not in str(entry.payload)
+
+
+class TestAMistakeOfADeveloper:
+    def test_a_request_without_a_client_is_told_so(self, acme):
+        answer = acme.post("/oidc/token", data={"grant_type": "client_credentials"})
+
+        assert refusal(answer) == (401, "invalid_client")
+        assert answer.json()["error_description"] == "The parameter client_id is missing."
+
+    def test_another_grant_type_names_those_of_the_client(self, acme):
+        answer = acme.application().token(grant_type="client_credentials")
+
+        assert refusal(answer) == (400, "unauthorized_client")
+        description = answer.json()["error_description"]
+        assert description == "grant_type must be one of authorization_code, refresh_token for this client."
+
+    def test_a_refresh_without_its_token_names_the_parameter(self, acme):
+        answer = acme.application().token(grant_type="refresh_token")
+
+        assert refusal(answer) == (400, "invalid_request")
+        assert answer.json()["error_description"] == "Missing refresh_token parameter."

@@ -83,7 +83,7 @@ def authenticate_client(request: TokenRequest) -> AuthenticatedRequest:
     credentials = client_authentication.read_credentials(request.authorization, request.parameters)
     found = request.grant.find_client(request, credentials.client_id)
     if found is None or not client_authentication.is_authentic(found.client, credentials):
-        raise errors.InvalidClient(client_id=credentials.client_id)
+        raise client_authentication.build_refusal(request.authorization, credentials)
     return AuthenticatedRequest(
         request,
         found.client,
@@ -99,8 +99,9 @@ def check_grant_type(request: AuthenticatedRequest) -> None:
         errors.UnauthorizedClient: the client may not use it.
 
     """
-    if request.parsed.grant_type not in request.application.grant_types:
-        raise errors.UnauthorizedClient
+    allowed = request.application.grant_types
+    if request.parsed.grant_type not in allowed:
+        raise errors.UnauthorizedClient(f"grant_type must be one of {', '.join(allowed)} for this client.")
 
 
 def handle_grant(request: AuthenticatedRequest) -> Granted:
