@@ -55,7 +55,7 @@ class OrganizationAdmin(Pages):
             "change", _("Edit organization"), _("Applications and users see these settings."),
             partial(crud.change, OrganizationSerializer), form=forms.OrganizationForm,
             initial=admin_actions.initial_values(forms.OrganizationForm), sentence=_("Edit {name}"),
-            edits=_("Details"),
+            edits=_("Details"), needs_proof=lambda organization: organization.is_mfa_required,
         ),
         Operation(
             "add-members", _("Add members"), _("If one user cannot be added, none is."),

@@ -173,6 +173,7 @@ class ResourceAdmin(Pages):
             form=SettingsForm,
             initial=lambda row: {name: getattr(row, name) for name in SettingsForm.base_fields},
             sentence=_("Edit {name}"), edits=_("API resource"),
+            needs_proof=lambda resource: bool(resource.required_acr),
         ),
         Operation(
             "claims", _("Edit claims"), _("Access tokens from now on have the changed claims."),

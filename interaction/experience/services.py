@@ -60,7 +60,7 @@ def change(
     # Locked, so that concurrent changes to the same object are not lost.
     experience = SignInExperience.objects.select_for_update().get()
     merged = _merge(experience, fields)
-    weaker_factors.check(experience.mfa, merged.get("mfa", experience.mfa), is_proven=is_proven)
+    weaker_factors.check(vars(experience), vars(experience) | merged, is_proven=is_proven)
     if "branding" in merged:
         merged["branding"] = pictures.store(merged["branding"])
     is_switched_on = _switches_on(experience.trusted_device_policy, merged.get("trusted_device_policy", {}))

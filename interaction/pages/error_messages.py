@@ -48,6 +48,7 @@ _MESSAGES: Final = {
 _WAITS: Final = {
     "locked": _("Too many attempts. Try again in %(time)s."),
     "rate_limited": _("Too many requests from your network. Try again in %(time)s."),
+    "changed_too_often": _("You changed your profile too often. Try again in %(time)s."),
     "sent_too_often": _("We sent a code a moment ago. Use that one, or get a new one in %(time)s."),
 }
 _LOCKED_WITH_CODE: Final = _(

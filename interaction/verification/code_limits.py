@@ -10,6 +10,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.rules import Limit
 from identity.users.identifiers import Kind
+from interaction.verification import recipients
 from interaction.verification.models import Purpose, VerificationCode
 
 
@@ -23,7 +24,8 @@ def count(row: VerificationCode, device: str, *, refusal: Callable[[int], Except
         limits.TooMany: the tenant sent too many text messages.
 
     """
-    recipient, network = f"{row.kind} {row.identifier_key}", limits.client_network()
+    recipient = f"{row.kind} {recipients.limit_key_of(Kind(row.kind), row.identifier_key)}"
+    network = limits.client_network()
     ceilings = _get_ceilings(row, recipient, device)
     ceiling = ceilings[0][0]
     is_of_stranger = ceiling is rules.CODES_FROM_ANYWHERE

@@ -29,8 +29,9 @@ def count(message: Message) -> None:
         key = recipients.key_of(Kind.EMAIL, message.to)
         limits.hit((rules.EMAIL_NOTICES, f"{message.interaction_type} {key}"))
         return
+    phone = recipients.key_of(Kind.PHONE, message.to)
     limits.hit(
-        (rules.TEXT_NOTICES, recipients.key_of(Kind.PHONE, message.to)),
+        (rules.TEXT_NOTICES, recipients.limit_key_of(Kind.PHONE, phone)),
         (rules.TENANT_TEXT_NOTICES, ""),
         (rules.TENANT_TEXT_CODES, ""),
     )

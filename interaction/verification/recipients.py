@@ -16,6 +16,15 @@ def key_of(kind: Kind, identifier: str) -> str:
     return identifiers.parse_phone(identifier) if kind is Kind.PHONE else identifiers.fold(identifier.strip())
 
 
+def limit_key_of(kind: Kind, key: str) -> str:
+    """Return the key that counts messages and codes of an email or phone with this lookup key.
+
+    ``00…`` and ``+…`` are two phones, which two users can have, but messages to them usually arrive at one.
+    Locks keep the lookup key: the sign-in of one user must not clear the failures of the other.
+    """
+    return key.removeprefix("00") if kind is Kind.PHONE else key
+
+
 def address_of(kind: Kind, identifier: str) -> str:
     """Return the address for messages to an email or phone, validated.
 

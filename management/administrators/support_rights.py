@@ -28,7 +28,7 @@ ROUTES: Final[Mapping[str, frozenset[str]]] = {
     "api:user-sign-out": frozenset({"POST"}),
     "api:user-locks": frozenset({"DELETE"}),
 }
-# Fields of these routes that support may not send. Of a profile, support changes only the names.
+# Fields of these routes that support may not send. Of a profile, support sends only the names.
 _FLAGS: Final = frozenset({"email_verified", "phone_verified"})
 FORBIDDEN_FIELDS: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("api:user-list", "POST"): _FLAGS,
@@ -42,7 +42,7 @@ _NAMES: Final = frozenset(
 
 def may_write(route: str, method: str, fields: Collection[str]) -> bool:
     """Return whether support may send these fields to a route by a method that writes."""
-    forbidden = FORBIDDEN_FIELDS.get((route, method), frozenset())
-    if method == "PATCH":
-        forbidden |= {name for name in fields if name.startswith(_PROFILE)} - _NAMES
+    forbidden = FORBIDDEN_FIELDS.get((route, method), frozenset()) | (
+        {name for name in fields if name.startswith(_PROFILE)} - _NAMES
+    )
     return method in ROUTES.get(route, frozenset()) and not forbidden & set(fields)

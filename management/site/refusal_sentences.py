@@ -83,6 +83,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "deletion_off": _("users may not delete their accounts"),
     "nothing_to_agree_to": _("there was no document of terms to which users could agree"),
     "not_confirmed": _("the text that confirms the deletion was wrong"),
+    "changed_too_often": _("the user had changed the profile too often"),
     "username_is_fixed": _("users may not change their usernames"),
     "trusted_device_not_found": _("there is no such remembered browser"),
     "session_not_found": _("the session had already ended"),

@@ -49,5 +49,5 @@ OPERATION: Final = Operation(
     "sign-in-strength", _("Edit strength of sign-ins"), _("A change counts from the next sign-in on."),
     _save, form=AcrForm, initial=_initial,
     is_possible=lambda application: application.type != Application.Type.MACHINE, section=SETTINGS,
-    edits=_("Strength of sign-ins"),
+    edits=_("Strength of sign-ins"), needs_proof=lambda application: bool(application.required_acr),
 )  # fmt: skip

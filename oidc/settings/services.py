@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop
 from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid
+from identity.core.proof import TokenTooOld
 from identity.core.refusal_texts import fill
 from identity.core.tenant_statements import Select
 from identity.factors.levels import ACR
@@ -47,15 +48,20 @@ def hold_acr_value(value: str) -> bool:
     return row is not None and value in _get_values(row.acr_aliases)
 
 
-def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> OidcSettings:
+def change(
+    fields: dict[str, Any], *, expected: frozenset[int] | None = None, is_proven: bool = True
+) -> OidcSettings:
     """Change the settings. Objects are merged one level deep, lists and texts are replaced.
 
     If the default algorithm has no key, its first one is created before anything else.
 
     ``settings.OIDC_SETTINGS_EFFECTS`` names functions of apps above. Each is called in the transaction with
     the changed settings and the names of the changed fields, and writes what follows from the change.
+    ``is_proven`` is whether the administrator who makes the change has signed in recently.
 
     Raises:
+        TokenTooOld: an alias that an application or API requires would get another level, and ``is_proven``
+            is false.
         Invalid: the settings contradict each other, or remove an alias that an application or API requires.
         generation.UpgradeInProgress: the default algorithm has no key, and a node of an older release serves.
         records.Stale: the settings were changed since the caller read them.
@@ -63,16 +69,18 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     """
     if algorithm := fields.get("default_signing_alg"):
         keys.ensure(algorithm)
-    return _change(fields, expected)
+    return _change(fields, expected, is_proven=is_proven)
 
 
 @transaction.atomic
-def _change(fields: dict[str, Any], expected: frozenset[int] | None) -> OidcSettings:
+def _change(fields: dict[str, Any], expected: frozenset[int] | None, *, is_proven: bool) -> OidcSettings:
     # Of two first changes at once, one inserts the row and the other waits for it.
     OidcSettings.objects.bulk_create([OidcSettings()], ignore_conflicts=True)
     row = OidcSettings.objects.select_for_update().get()
     changes = _complete(row, _merge(row, fields))
     _check_aliases(row, changes)
+    if not is_proven and _find_uses(_get_moved_values(row, changes)):
+        raise TokenTooOld
     before = {name: getattr(row, name) for name in changes}
     records.change(
         row,
@@ -104,13 +112,28 @@ def _check_aliases(row: OidcSettings, changes: dict[str, Any]) -> None:
 
     """
     removed = _get_values(row.acr_aliases) - _get_values(changes.get("acr_aliases", row.acr_aliases))
-    uses: list[tuple[str, str]] = import_string(settings.ACR_VALUE_USES)(removed) if removed else []
+    uses = _find_uses(removed)
     if uses:
         names = [f"“{name}”" for name, _ in uses[:_MOST_NAMES]]
         names += ["…"] if len(uses) > _MOST_NAMES else []
         values = sorted({value for _, value in uses})
         rule = fill(_ALIAS_RULE, values=values, applications=names)
         raise Invalid("acr_aliases", rule, code="conflict")
+
+
+def _get_moved_values(row: OidcSettings, changes: dict[str, Any]) -> set[str]:
+    """Return the aliases that the changes give another level."""
+    old, new = (
+        {alias["value"]: alias["level"] for alias in aliases}
+        for aliases in (row.acr_aliases, changes.get("acr_aliases", row.acr_aliases))
+    )
+    return {value for value in old.keys() & new.keys() if old[value] != new[value]}
+
+
+def _find_uses(values: set[str]) -> list[tuple[str, str]]:
+    """Return the names of the applications and APIs that require one of these values, each with the value."""
+    uses: list[tuple[str, str]] = import_string(settings.ACR_VALUE_USES)(values) if values else []
+    return uses
 
 
 def _get_values(aliases: Iterable[Mapping[str, str]]) -> set[str]:

@@ -1,5 +1,7 @@
 """The API of the settings of OpenID Connect."""
 
+from typing import Any
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -27,7 +29,9 @@ class OidcSettingsView(APIView):
         serializer = OidcSettingsSerializer(settings, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
         expected = expected_versions(request, settings.pk)
-        services.change(serializer.validated_data, expected=expected)
+        caller: Any = request.user
+        fields = serializer.validated_data
+        services.change(fields, expected=expected, is_proven=caller.has_signed_in_recently)
         return _respond(services.current())
 
 

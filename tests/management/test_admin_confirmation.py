@@ -72,6 +72,7 @@ def test_decision_M47_the_operations_that_need_it_run_on_no_other_page():
     others = ["change", "change", "verify"]  # of tenants and users
     others += ["change", "enable"]  # of connectors
     others += ["roles", "scopes", "add-secret", "secret", "factors"]  # AP47
+    others += ["change", "change", "sign-in-strength"]  # of organizations, API resources and applications
     assert sorted(one.name for one in needing) == sorted([*OPERATIONS, *others])
     assert [one.name for one in needing if one.bulk_label or one.serve] == []
 

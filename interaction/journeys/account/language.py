@@ -13,7 +13,7 @@ def choose(user: User, *, language: str, tag: str) -> None:
     A profile that already names a variant of the language, such as ``en-GB``, stays as it is.
 
     Raises:
-        limits.TooMany: the user changed the profile too often.
+        profile.ChangedTooOften: the user changed the profile too often.
 
     """
     if languages.find_own(user) != get_supported_language_variant(language):

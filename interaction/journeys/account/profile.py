@@ -23,6 +23,12 @@ class UsernameIsFixed(ServiceError):
     message = "username: changing usernames is disabled"
 
 
+class ChangedTooOften(limits.TooMany):
+    """The user reached the limit of changes of the own profile."""
+
+    reason = "changed_too_often"
+
+
 def check_username_change(experience: SignInExperience) -> None:
     """Check that the tenant lets users change their username.
 
@@ -39,13 +45,14 @@ def change(user: User, fields: dict[str, Any]) -> None:
 
     Raises:
         Invalid: a field breaks a rule.
-        limits.TooMany: the user changed the profile too often.
+        ChangedTooOften: the user changed the profile too often.
 
     """
     merged = merge_into(user.profile, fields)
     changed = {name: fields[name] for name, value in merged.items() if getattr(user, name) != value}
     if changed:
-        limits.hit((rules.PROFILE_CHANGES, str(user.pk)))  # the audit log keeps each change
+        # The audit log keeps each change.
+        limits.hit((rules.PROFILE_CHANGES, str(user.pk)), refusal=ChangedTooOften)
         users.change(user, changed)
 
 
@@ -60,7 +67,8 @@ def change_username(session: Session, experience: SignInExperience, *, username:
         reauthentication.SignInAgain: a sign-in is required, or the session ended meanwhile.
         reauthentication.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed.
-        limits.TooMany: too many from this network, or the user changed the profile too often.
+        limits.TooMany: too many from this network.
+        ChangedTooOften: the user changed the profile too often.
 
     """
     check_username_change(experience)

@@ -1,8 +1,10 @@
 """AV39, AV40, AV41: what a user does again and again on the own account page."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
+import httpx
 import pytest
 
 from tests.support.account import age_sign_in, allow, change, entries, send, stored
@@ -20,6 +22,10 @@ SERVER = {
 }
 
 
+def is_told_so(answer: httpx.Response) -> bool:
+    return bool(re.search(r"You changed your profile too often\. Try again in \d+ minutes\.", answer.text))
+
+
 class TestProfiles:
     def test_attack_AV39_changes_of_the_profile_do_not_fill_the_log(self, world: World) -> None:
         browser, user = signed_in(world, name="Ada")
@@ -28,6 +34,7 @@ class TestProfiles:
 
         assert [answer.status_code for answer in answers] == [303] * 4 + [429] * 2
         assert 0 < int(answers[-1].headers["Retry-After"]) <= 3600
+        assert is_told_so(answers[-1])
         assert len(entries(world, "User.Update")) == 3
         assert stored(world, user).name == "3" * 200
 
@@ -37,6 +44,7 @@ class TestProfiles:
         answers = [send(browser, "language", language=language) for language in ("de", "fr", "de", "fr")]
 
         assert [answer.status_code for answer in answers] == [303] * 3 + [429]
+        assert "Sie haben Ihr Profil zu oft geändert." in answers[-1].text
         assert len(entries(world, "User.Update")) == 3
 
     def test_attack_AV39_the_limit_is_one_of_each_user(self, world: World) -> None:
@@ -67,7 +75,10 @@ class TestUsernames:
         for number in range(3):
             send(browser, "profile", name=f"Name {number}")
 
-        assert send(browser, "username", username="another", password=PASSWORD).status_code == 429
+        answer = send(browser, "username", username="another", password=PASSWORD)
+
+        assert answer.status_code == 429
+        assert is_told_so(answer)
 
 
 def by_page(browser: Browser, password: str) -> int:

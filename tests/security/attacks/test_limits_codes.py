@@ -48,6 +48,10 @@ def forget_pauses(world: World) -> None:
         Counter.objects.filter(kind="code pause").delete()
 
 
+def spellings(phone: str) -> list[str]:
+    return [phone, phone.replace("+", "00")]
+
+
 class TestKeepingOnePersonOut:
     @pytest.mark.parametrize("purpose", ["sign_in", "forgot_password"])
     def test_attack_AV13_a_code_asked_for_elsewhere_once_a_minute(self, world, purpose):
@@ -85,6 +89,15 @@ class TestKeepingOnePersonOut:
 
         assert [answer.status_code for answer in answers] == [200, 400, 200, 200, 200]
         assert 0 < int(answers[1].headers["Retry-After"]) <= 61
+
+    def test_attack_AV13_two_spellings_of_a_phone_get_one_code(self, world):
+        to = new_phone()
+        world.user(phone=to)
+
+        asked = [send(world.browser(), spelling, ATTACKER) for spelling in spellings(to)]
+
+        assert [answer.status_code for answer in asked] == [200, 400]
+        assert send(world.browser(), spellings(new_phone())[1], ATTACKER).status_code == 200
 
     def test_decision_N11_a_dropped_cookie_does_not_reset_it(self, world):
         to = new_email()
@@ -186,6 +199,15 @@ class TestSpraying:
         assert spray(world, 3, to=to) == [400] * 3, "nobody is refused"
         typed = f" {code[:5].lower()}-{code[5:].replace('0', 'o').replace('1', 'l')} "
         assert enter(owner, to, typed, OWNER).status_code == 200
+
+    def test_attack_AV14_one_person_with_two_spellings(self, world):
+        to, zeros = spellings(new_phone())
+        world.user(phone=to)
+        for spelling in (to, zeros):
+            spray(world, WRONG_OF_IDENTIFIER // 2, to=spelling)
+
+        assert send(world.browser(), to, OWNER).status_code == 200
+        assert len(codes.message_to(to)["code"]) == 10
 
     def test_decision_N11_until_the_next_day(self, world):
         to = new_email()

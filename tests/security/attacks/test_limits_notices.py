@@ -52,6 +52,20 @@ def test_attack_each_of_my_own_changes_is_a_text_to_a_premium_number(reachable):
     assert len(messages_to(phone)) == TEXTS
 
 
+def test_attack_two_of_my_accounts_write_the_number_in_two_ways(reachable):
+    phone = new_phone()
+    zeros = phone.replace("+", "00")
+
+    with reachable.active():
+        for spelling in (phone, zeros):
+            user = reachable.user(phone=spelling)
+            for _ in range(TEXTS - 3):
+                notices.notify(user, Notice.PASSWORD_CHANGED)
+
+    wait_until_sent(reachable)
+    assert len(messages_to(phone)) + len(messages_to(zeros)) == TEXTS
+
+
 def test_attack_each_of_my_own_changes_is_a_mail(reachable):
     mail, other = new_email(), new_email()
     user, neighbour = reachable.user(email=mail), reachable.user(email=other)

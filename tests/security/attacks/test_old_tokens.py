@@ -147,6 +147,16 @@ WEAKER: list[dict[str, Any]] = [
     {"organization_required_mfa_policy": "NoPrompt"},
     {"social": "skip"},
 ]
+LESS_OFTEN: list[dict[str, Any]] = [
+    {"trusted_device_policy": {"enabled": True}},
+    {"trusted_device_policy": {"enabled": True, "duration_days": 1}},
+    {"adaptive_mfa": {"enabled": False}},
+    {"adaptive_mfa": {"new_browser": False}},
+    {"adaptive_mfa": {"new_country": False}},
+    {"adaptive_mfa": {"inactive_days": 31}},
+    {"adaptive_mfa": {"recent_failures": 6}},
+    {"forgot_password_requires_factor": False},
+]
 
 
 class TestFactors:
@@ -168,6 +178,25 @@ class TestFactors:
         assert is_refused(thief.patch("/sign-in-experience", mfa=change))
         assert strict() == before
 
+    @pytest.mark.parametrize("change", LESS_OFTEN, ids=str)
+    def test_attack_AP47_nor_does_it_let_them_be_skipped(self, admin, thief, recent, strict, change):
+        result_of(admin.patch("/sign-in-experience", adaptive_mfa={"enabled": True}))
+        before = result_of(admin.get("/sign-in-experience"))
+
+        assert is_refused(thief.patch("/sign-in-experience", **change))
+        assert result_of(admin.get("/sign-in-experience")) == before
+
+        result_of(recent.patch("/sign-in-experience", **change))
+        result_of(thief.patch("/sign-in-experience", **change))  # nothing is changed
+
+    def test_attack_AP47_nor_does_it_remember_browsers_for_longer(self, admin, thief, strict):
+        on = {"enabled": True, "duration_days": 7}
+        result_of(admin.patch("/sign-in-experience", trusted_device_policy=on))
+
+        assert is_refused(thief.patch("/sign-in-experience", trusted_device_policy={"duration_days": 8}))
+        for less in ({"duration_days": 6}, {"enabled": False}, {"duration_days": 365}):
+            result_of(thief.patch("/sign-in-experience", trusted_device_policy=less))
+
     def test_attack_AP47_a_recent_one_does_and_so_does_an_application(self, acme, strict, recent):
         for caller in (recent, management.machine(acme)):
             result_of(caller.patch("/sign-in-experience", mfa={"policy": "NoPrompt", "social": "skip"}))
@@ -180,9 +209,15 @@ class TestFactors:
         result_of(thief.patch("/sign-in-experience", mfa=before))
         result_of(thief.patch("/sign-in-experience", mfa=stronger))
         result_of(thief.patch("/sign-in-experience", password_policy={"min_length": 12}))
+        result_of(thief.patch("/sign-in-experience", adaptive_mfa={"new_browser": False}))  # it is off
+        asks_more = {"enabled": True, "new_browser": True, "inactive_days": 29, "recent_failures": 4}
+        result_of(thief.patch("/sign-in-experience", adaptive_mfa=asks_more))
+        result_of(thief.patch("/sign-in-experience", forgot_password_requires_factor=True))
 
     def test_attack_AP47_nor_do_the_first_factors_of_a_tenant(self, thief):
-        result_of(thief.patch("/sign-in-experience", mfa={"factors": ["Totp", "EmailVerificationCode"]}))
+        first = {"factors": ["Totp", "EmailVerificationCode"]}
+
+        result_of(thief.patch("/sign-in-experience", mfa=first, trusted_device_policy={"enabled": True}))
 
     def test_the_policies_are_ordered(self):
         assert weaker_factors._ORDER == (

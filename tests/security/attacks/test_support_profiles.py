@@ -1,5 +1,7 @@
 """Administrators with the role support, who change claims about users (AP43)."""
 
+import secrets
+
 import pytest
 from django.conf import settings
 
@@ -19,7 +21,7 @@ def support(acme):
     return management.Caller(acme, token)
 
 
-@pytest.mark.parametrize(
+CLAIMS = pytest.mark.parametrize(
     "claim",
     [
         {"website": "https://evil.example"},
@@ -33,6 +35,9 @@ def support(acme):
     ],
     ids=str,
 )
+
+
+@CLAIMS
 def test_attack_AP43_support_changes_no_other_claims(acme, support, claim):
     path = f"/users/{acme.user().pk}"
     before = result_of(support.get(path))
@@ -40,6 +45,26 @@ def test_attack_AP43_support_changes_no_other_claims(acme, support, claim):
     refusal_of(support.patch(path, profile=claim), 403)
 
     assert result_of(support.get(path)) == before
+
+
+@CLAIMS
+def test_attack_AP43_support_creates_no_user_with_them(acme, support, claim):
+    name = f"u{secrets.token_hex(4)}"
+
+    refusal_of(support.post("/users", username=name, password=PASSWORD, profile=claim), 403)
+
+    assert result_of(support.get("/users", username=name))["data"] == []
+
+
+def test_attack_AP43_support_creates_users_with_names_and_pictures(acme, support):
+    others = {"name": "Ada King", "avatar": "https://example.com/a.png", "custom_data": {"a": 1}}
+    new = {"username": f"u{secrets.token_hex(4)}", "password": PASSWORD, "profile": NAMES, **others}
+
+    made = support.created("/users", **new)
+
+    shown = result_of(support.get(f"/users/{made['id']}"))
+    assert {name: shown["profile"][name] for name in NAMES} == NAMES
+    assert [shown[name] for name in others] == [*others.values()]
 
 
 def test_attack_AP43_support_changes_names_and_pictures(acme, support):

@@ -1,0 +1,114 @@
+"""An old token or session of an administrator, which removes what organizations and APIs demand (AP47)."""
+
+import secrets
+import time
+
+import pytest
+import time_machine
+from django.conf import settings
+
+from management.administrators import tokens
+from tests.support import management, operators
+from tests.support.factors import switch_on
+from tests.support.management import refusal_of, result_of
+from tests.support.site_sessions import age
+
+SECONDS = settings.ADMIN_PROOF_SECONDS
+MESSAGE = f"sign in again: this needs a token that is at most {SECONDS} seconds old"
+TWO, PASSKEY = "urn:service:acr:2fa", "phr"
+ACR = {"required_acr": TWO}
+
+
+@pytest.fixture
+def admin(acme):
+    switch_on(acme, "Totp", "WebAuthn")
+    return management.superuser(acme)
+
+
+@pytest.fixture
+def thief(acme):
+    who = operators.administrator(tenants=[acme.tenant.slug])
+    with time_machine.travel(time.time() - SECONDS - 60):
+        return management.Caller(acme, tokens.issue(who))
+
+
+def organization(admin, **fields):
+    made = admin.created("/organizations", name=f"o {secrets.token_hex(4)}", **fields)
+    return f"/organizations/{made['id']}"
+
+
+def application(admin, **fields):
+    name = f"a {secrets.token_hex(4)}"
+    made = admin.created("/applications", name=name, type="SPA", oidc_client_metadata=fields)
+    return f"/applications/{made['id']}"
+
+
+def resource(admin, **fields):
+    return f"/resources/{management.new_resource(admin, **fields)}"
+
+
+def body(path, **fields):
+    return {"oidc_client_metadata": fields} if path.startswith("/applications") else fields
+
+
+DEMANDS = [
+    (organization, {"is_mfa_required": True}, {"is_mfa_required": False}),
+    (application, ACR, {"required_acr": ""}),
+    (application, ACR, {"required_acr": "urn:service:acr:1fa"}),
+    (resource, ACR, {"required_acr": ""}),
+    (resource, ACR, {"required_acr": "urn:service:acr:1fa"}),
+]
+
+
+@pytest.mark.parametrize("case", DEMANDS)
+def test_attack_AP47_an_old_token_keeps_them(acme, admin, thief, case):
+    build, demand, change = case
+    path = build(admin, **demand)
+    before = result_of(admin.get(path))
+
+    assert refusal_of(thief.patch(path, **body(path, **change)), 403) == MESSAGE
+    assert result_of(admin.get(path)) == before
+
+    result_of(thief.patch(path, **body(path, **demand), name="another name"))
+    for caller in (admin, management.machine(acme)):
+        result_of(caller.patch(path, **body(path, **change)))
+        result_of(admin.patch(path, **body(path, **demand)))
+
+
+@pytest.mark.parametrize(("build", "demand"), [row[:2] for row in DEMANDS[:1] + DEMANDS[2::2]])
+def test_attack_AP47_a_first_demand_needs_no_proof(admin, thief, build, demand):
+    path = build(admin)
+
+    result_of(thief.patch(path, **body(path, **demand)))
+
+
+def test_attack_AP47_nor_does_it_give_an_alias_that_is_required_another_level(admin, thief):
+    def alias(level):
+        return {"acr_aliases": [{"value": "urn:acme:strong", "level": level}]}
+
+    result_of(admin.patch("/oidc-settings", **alias(TWO)))
+    result_of(thief.patch("/oidc-settings", **alias(PASSKEY)))  # nothing requires it
+    resource(admin, required_acr="urn:acme:strong")
+
+    assert refusal_of(thief.patch("/oidc-settings", **alias("urn:service:acr:1fa")), 403) == MESSAGE
+    assert result_of(admin.get("/oidc-settings"))["acr_aliases"] == alias(PASSKEY)["acr_aliases"]
+
+    result_of(thief.patch("/oidc-settings", **alias(PASSKEY)))
+    result_of(admin.patch("/oidc-settings", **alias("urn:service:acr:1fa")))
+
+
+@pytest.mark.parametrize(
+    ("build", "demand", "page"),
+    [
+        (organization, {"is_mfa_required": True}, "/admin/organizations/organization/{}/do/change/"),
+        (application, ACR, "/admin/applications/application/{}/do/sign-in-strength/"),
+        (resource, ACR, "/admin/resources/resource/{}/do/change/"),
+    ],
+)
+def test_attack_AP47_an_unattended_session_keeps_them(acme, admin, build, demand, page):
+    operator = operators.at(acme)
+    strict, free = (path.rpartition("/")[2] for path in (build(admin, **demand), build(admin)))
+    age(operator)
+
+    assert operator.get(page.format(strict)).headers.get("Location", "").startswith("/admin/confirm/")
+    assert operator.get(page.format(free)).status_code == 200
