@@ -219,7 +219,10 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             "adminform": columns.get_values(self, request, row),
             "tabs": build_tabs((operation for operation, _ in operations), row),
             "operations": [link for link in buttons if not link[0].is_destructive],
-            "dangers": [link for link in buttons if link[0].is_destructive],
+            "dangers": sorted(
+                (link for link in buttons if link[0].is_destructive),
+                key=lambda link: link[0].name == "delete",
+            ),
             "editors": [operation for operation, _ in operations if operation.edits],
             "opened": opened,
             "row_link": routes.row_url(row),
