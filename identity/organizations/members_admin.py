@@ -131,7 +131,7 @@ def _build_user_panels(user: User) -> list[Panel]:
                 format_time(member.created_at),
             ),
             empty=gettext("None. Add the user as a member on the page of an organization."),
-            button=Link(gettext("Organizations"), routes.list_url(Organization)),
+            button=Link(gettext("All organizations"), routes.list_url(Organization)),
         )
     ]
 

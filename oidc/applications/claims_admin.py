@@ -3,7 +3,7 @@
 from typing import Final
 
 from django import forms
-from django.utils.text import format_lazy
+from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -69,7 +69,7 @@ def _build_application_panels(application: Application) -> list[Panel]:
         for claim in application.custom_claims
     ]
     of_roles = [] if application.type == Application.Type.MACHINE else _OF_ROLES
-    rows = [*custom, *of_roles]
+    rows = [(name, capfirst(source), capfirst(where)) for name, source, where in (*custom, *of_roles)]
     return [Panel(gettext("Custom claims and roles in tokens"), _HEADINGS, rows, section=PERMISSIONS)]
 
 
