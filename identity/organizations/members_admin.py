@@ -45,7 +45,7 @@ class OrganizationFilter(admin.SimpleListFilter):
 
 
 # The labels of columns, which ``get_label`` builds from their names.
-_LABELS: Final = (gettext_noop("Admin"),)
+_LABELS: Final = (gettext_noop("Administrator"),)
 
 
 @admin.register(Membership)
