@@ -5,10 +5,12 @@ from html import unescape
 
 from django.utils import timezone
 
+from identity.operator_kit import checklist
 from identity.resources.models import Resource
 from interaction.connectors import services as connectors
 from interaction.verification.models import OutgoingMessage
 from oidc.settings import services as settings
+from tests.support.operators import administrator
 
 OIDC = {"client_id": "acme", "client_secret": "x", "issuer": "https://login.acme.example"}
 SMTP = {"host": "mail.acme.example", "from_email": "id@acme.example"}
@@ -114,3 +116,26 @@ def test_the_last_danger_is_to_delete(acme, operator):
 
     dangers = re.findall(r'class="destructive">([^<]+)</a>', page)
     assert dangers == ["Suspend user", "Sign out everywhere", "Delete user"]
+
+
+def test_the_columns_of_administrators_and_members_have_the_words_of_their_pages(acme, operator):
+    administrators = operator.get("/admin/administrators/administrator/").text
+    members = operator.get("/admin/organizations/membership/?is_admin__exact=0").text
+
+    assert "Manages every tenant" in administrators
+    assert "Superuser status" not in administrators
+    assert "Last sign-in" in administrators
+    assert "<summary>Administrator:" in members
+
+
+def test_a_text_too_short_for_the_search_is_not_called_unknown(acme, operator):
+    page = operator.get("/admin/search/", params={"q": "zz"}).text
+
+    assert "Type at least three letters" in page
+    assert "matches" not in page
+
+
+def test_the_step_to_invite_a_colleague_leads_to_the_invitation():
+    (step,) = [step for step in checklist.get_steps(administrator()) if step.label == "Invite a colleague"]
+
+    assert step.url == "/admin/administrators/administrator/do/invite/"
