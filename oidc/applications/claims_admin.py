@@ -69,7 +69,9 @@ def _build_application_panels(application: Application) -> list[Panel]:
         for claim in application.custom_claims
     ]
     of_roles = [] if application.type == Application.Type.MACHINE else _OF_ROLES
-    rows = [(name, capfirst(source), capfirst(where)) for name, source, where in (*custom, *of_roles)]
+    rows = [
+        (name, capfirst(str(source)), capfirst(str(where))) for name, source, where in (*custom, *of_roles)
+    ]
     return [Panel(gettext("Custom claims and roles in tokens"), _HEADINGS, rows, section=PERMISSIONS)]
 
 
