@@ -135,7 +135,9 @@ def test_a_text_too_short_for_the_search_is_not_called_unknown(acme, operator):
     assert "matches" not in page
 
 
-def test_the_step_to_invite_a_colleague_leads_to_the_invitation():
-    (step,) = [step for step in checklist.get_steps(administrator()) if step.label == "Invite a colleague"]
+def test_the_step_to_invite_a_colleague_leads_to_the_invitation(acme):
+    who = administrator()
+    with acme.active():
+        (step,) = [step for step in checklist.get_steps(who) if step.label == "Invite a colleague"]
 
     assert step.url == "/admin/administrators/administrator/do/invite/"
