@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
+_DAY: Final = 24 * _HOUR
 
 
 def describe(seconds: int) -> str:
@@ -21,6 +22,20 @@ def describe(seconds: int) -> str:
     else:
         number = math.ceil(seconds / _HOUR)
         text = ngettext("%(number)d hour", "%(number)d hours", number)
+    return text % {"number": number}
+
+
+def describe_exactly(seconds: int) -> str:
+    """Return a time that is a setting in its largest unit without a remainder, for example ``30 days``."""
+    if seconds and seconds % _DAY == 0:
+        number, text = seconds // _DAY, ngettext("%(number)s day", "%(number)s days", seconds // _DAY)
+    elif seconds and seconds % _HOUR == 0:
+        number, text = seconds // _HOUR, ngettext("%(number)d hour", "%(number)d hours", seconds // _HOUR)
+    elif seconds and seconds % _MINUTE == 0:
+        number = seconds // _MINUTE
+        text = ngettext("%(number)d minute", "%(number)d minutes", number)
+    else:
+        number, text = seconds, ngettext("%(number)d second", "%(number)d seconds", seconds)
     return text % {"number": number}
 
 

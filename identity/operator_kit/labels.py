@@ -17,11 +17,14 @@ _ABBREVIATIONS: Final = {
 _COMMON: Final = (gettext_noop("Created"), gettext_noop("Updated"), gettext_noop("ID"))
 # The labels of columns that people call by another name.
 _RENAMED: Final = {
+    "Admin": gettext_noop("Administrator"),
     "Auth time": gettext_noop("Signed in at"),
+    "Last login": gettext_noop("Last sign-in"),
     "Last sign in": gettext_noop("Last sign-in"),
     "Login count": gettext_noop("Number of sign-ins"),
     "Required acr": gettext_noop("Required strength of the sign-in (acr)"),
     "Self registered": gettext_noop("Registered by the user"),
+    "Superuser status": gettext_noop("Manages every tenant"),
 }
 _WORD: Final = re.compile(rf"\b({'|'.join(_ABBREVIATIONS)})\b", re.IGNORECASE)
 

@@ -211,7 +211,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         operations = sorted(self.catalogue.get_links(request, row), key=lambda link: link[0].name != "change")
         previewed = next((one for one, _ in operations if one.draft and one.tab), None)
         panels, links = panel_buttons.place(self.get_panels(request, row), operations)
-        buttons = in_place.get_buttons(links, row)
+        buttons = sorted(in_place.get_buttons(links, row), key=lambda link: link[0].name == "delete")  # last
         log_query = f"?{self.log_filter}={row.pk}&when=all" if self.log_filter else ""
         return {
             "opts": self.opts,

@@ -45,7 +45,7 @@ class OrganizationFilter(admin.SimpleListFilter):
 
 
 # The labels of columns, which ``get_label`` builds from their names.
-_LABELS: Final = (gettext_noop("Admin"),)
+_LABELS: Final = (gettext_noop("Administrator"),)
 
 
 @admin.register(Membership)
@@ -131,7 +131,7 @@ def _build_user_panels(user: User) -> list[Panel]:
                 format_time(member.created_at),
             ),
             empty=gettext("None. Add the user as a member on the page of an organization."),
-            button=Link(gettext("Organizations"), routes.list_url(Organization)),
+            button=Link(gettext("All organizations"), routes.list_url(Organization)),
         )
     ]
 

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from identity.core import impacts
+from identity.core import durations, impacts
 from identity.operator_kit.algorithms import algorithm_choices
 from identity.operator_kit.json_field import JSONField
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
@@ -19,7 +19,6 @@ from identity.resources.serializers import ROLE_CLAIMS, ResourceSerializer, Scop
 
 # The labels of columns, which ``get_label`` builds from their names.
 _LABELS: Final = (
-    gettext_noop("Access token TTL"),
     gettext_noop("Default"),
     gettext_noop("Protected"),
     gettext_noop("Resource"),
@@ -147,7 +146,7 @@ class ResourceAdmin(Pages):
     section = "API resources & roles"
     title = _("API resources")
     empty = _("An API resource is an API that accepts access tokens of this tenant.")
-    list_display = ("name", "indicator", "access_token_ttl", "is_default", "created_at")
+    list_display = ("name", "indicator", "lifetime", "is_default", "created_at")
     list_filter = ("is_default",)
     search_fields = ("name", "indicator")
     field_groups = (
@@ -157,7 +156,7 @@ class ResourceAdmin(Pages):
                 "name",
                 "indicator",
                 "is_default",
-                "access_token_ttl",
+                "lifetime",
                 "algorithm",
                 "required_acr",
                 "is_protected",
@@ -197,6 +196,10 @@ class ResourceAdmin(Pages):
             _create, form=NewResourceForm, needs_row=False,
         ),
     )  # fmt: skip
+
+    @admin.display(description=_("Lifetime of access tokens"), ordering="access_token_ttl")
+    def lifetime(self, row: Resource) -> str:
+        return durations.describe_exactly(row.access_token_ttl)
 
     @admin.display(description=_("Algorithm of access tokens"))
     def algorithm(self, row: Resource) -> str:

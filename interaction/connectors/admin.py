@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from django.contrib import admin
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
@@ -101,7 +102,7 @@ def _remove(submission: Submission) -> str:
 class ConnectorAdmin(Pages):
     section = "Connectors"
     empty = _("Connectors send emails and text messages, and offer sign-in with other providers.")
-    list_display = ("provider", "connector_id", "type", "enabled", "created_at")
+    list_display = ("name", "provider", "type", "enabled", "created_at")
     list_filter = ("type", "enabled")
     search_fields = ("connector_id",)
     field_groups = (
@@ -164,11 +165,16 @@ class ConnectorAdmin(Pages):
         named = [(row, choices.get_name(row), choices.get_kind(row)) for row in rows]
         return [found for found in named if is_match(f"{found[1]} {found[2]} {found[0].connector_id}")]
 
+    @admin.display(description=_("Name"))
+    def name(self, connector: Connector) -> str:
+        """The name on the button, or that of the provider."""
+        return choices.get_name(connector)
+
     @admin.display(description=_("Provider"))
     def provider(self, connector: Connector) -> str:
         """The provider's name."""
         provider = registry.find(connector.connector_id)
-        return provider.name if provider else gettext("not built in")
+        return provider.name if provider else capfirst(gettext("not built in"))
 
 
 def _has_email(_: Any) -> bool:

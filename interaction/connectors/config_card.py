@@ -11,6 +11,7 @@ from identity.operator_kit import badges
 from identity.operator_kit.panels import Card, Values
 from identity.operator_kit.texts import Text
 from interaction.connectors import configs, forms, masking
+from interaction.connectors.field_labels import CHOICES
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Provider
@@ -33,7 +34,11 @@ def build(connector: Connector, *_: Any) -> Card:
 def _describe(provider: Provider, config: dict[str, Any]) -> list[tuple[Text, Any]]:
     values = configs.with_defaults(provider, config)
     labels = forms.config_form(provider).base_fields
-    return [(str(labels[name].label), _format(value)) for name, value in values.items()]
+    chosen = {field.name for field in provider.fields if field.choices}
+    return [
+        (str(labels[name].label), _format(CHOICES.get(value, value) if name in chosen else value))
+        for name, value in values.items()
+    ]
 
 
 def _format(value: Any) -> Any:

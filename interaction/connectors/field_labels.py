@@ -1,4 +1,4 @@
-"""The labels of the fields of connectors in the operators' forms."""
+"""The labels of the fields of connectors, and of the values to choose from, in the operators' forms."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -51,3 +51,6 @@ LABELS: Final[Mapping[str, Text]] = {
     "userinfo_endpoint": _("Userinfo endpoint"),
     "username": _("Username"),
 }
+
+# By the value that the API and the stored configuration use.
+CHOICES: Final[Mapping[str, Text]] = {"starttls": "STARTTLS", "tls": "TLS", "none": _("No encryption")}

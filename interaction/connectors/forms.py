@@ -13,7 +13,7 @@ from identity.core.errors import Invalid
 from identity.core.refusal_texts import fill
 from identity.operator_kit.json_field import JSONField
 from interaction.connectors import choices, masking, new_ids
-from interaction.connectors.field_labels import LABELS
+from interaction.connectors.field_labels import CHOICES, LABELS
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Field, Provider
@@ -144,7 +144,8 @@ def _form_field(field: Field, *, is_new: bool) -> forms.Field:
     if field.secret and not is_new:
         sentences.append(gettext("Leave it empty to keep the stored secret."))
     elif not field.required and field.default not in {"", False}:
-        sentences.append(gettext("The default is %(value)s.") % {"value": field.default})
+        default = CHOICES.get(str(field.default), field.default)
+        sentences.append(gettext("The default is %(value)s.") % {"value": default})
     # The service reports missing fields, as in the API.
     options: dict[str, Any] = {
         "required": False,
@@ -158,7 +159,7 @@ def _form_field(field: Field, *, is_new: bool) -> forms.Field:
 
 def _text(field: Field, options: dict[str, Any]) -> forms.Field:
     if field.choices:
-        choices = [("", "-"), *((choice, choice) for choice in field.choices)]
+        choices = [("", "-"), *((choice, CHOICES.get(choice, choice)) for choice in field.choices)]
         return forms.ChoiceField(choices=choices, **options)
     if field.secret:
         kind = SecretTextarea if field.multiline else forms.PasswordInput

@@ -17,6 +17,7 @@ from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
 from identity.operator_kit.texts import Text
+from identity.operator_kit.timestamps import format_text
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 
@@ -56,9 +57,9 @@ class OutgoingMessageAdmin(Pages):
     section = "Messages"
     empty = _("Messages wait here until they are sent.")
     title = _("Outgoing messages")
-    list_display = ("id", "tries", "due_at", "created_at")
+    list_display = ("created_at", "due_at", "tries")
     ordering = ("due_at", "pk")
-    fields = ("id", "tries", "due_at", "created_at")
+    fields = ("due_at", "tries", "created_at", "id")
     operations = (
         Operation(
             "retry", _("Send message now"), _("The message is sent now, with all its tries again."), _retry,
@@ -77,6 +78,10 @@ class OutgoingMessageAdmin(Pages):
             bulk_description=_("The messages are not sent. The users can request others."),
         ),
     )  # fmt: skip
+
+    def get_row_name(self, row: Any) -> str:
+        """Return when the message was created: what it says, and to whom, is not shown."""
+        return gettext("Message created at %(time)s") % {"time": format_text(row.created_at)}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the messages that have a recipient, without their encrypted column."""

@@ -28,8 +28,8 @@ from management.administrators.serializers import AdministratorWriteSerializer
 # The labels of columns: identity/operator_kit/labels.py
 _LABELS: Final = (
     gettext_noop("Administrators"), gettext_noop("Username"), gettext_noop("Email"), gettext_noop("Phone"),
-    gettext_noop("Role"), gettext_noop("Superuser status"), gettext_noop("Second step since"),
-    gettext_noop("Last login"), gettext_noop("Created"), gettext_noop("Updated"), gettext_noop("ID"),
+    gettext_noop("Role"), gettext_noop("Second step since"), gettext_noop("Created"),
+    gettext_noop("Updated"), gettext_noop("ID"),
 )  # fmt: skip
 
 

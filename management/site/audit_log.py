@@ -110,8 +110,8 @@ class AuditLog(Pages):
         return _name_actors([super().get_object(request, object_id, from_field)], request.user)[0]
 
     def get_row_name(self, row: Any) -> str:
-        """Return the title of an entry: its event."""
-        return str(row.key)
+        """Return the title of an entry: what happened."""
+        return entry_sentences.sentence(row).rstrip(".。")
 
     def export(self, request: HttpRequest) -> HttpResponseBase:
         """Return the filtered list as CSV."""

@@ -24,7 +24,7 @@ register(
     ),
     Step(
         5, _("Invite a colleague"), _("A second administrator can help if you lose access."),
-        "administrators.change_administrator", lambda: routes.operation_url(Administrator, "create", None),
+        "administrators.change_administrator", lambda: routes.operation_url(Administrator, "invite", None),
         _has_colleague, "admin",
     ),
     Step(

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from identity.core import durations
 from identity.core.text_lists import join
 from identity.operator_kit import crud
 from identity.operator_kit.extensions import register_panels
@@ -183,7 +184,7 @@ class ApplicationAdmin(SectionedPages):
 def _format_seconds(seconds: int | None, default: Text = _AS_THE_TENANT) -> Text:
     if seconds is None:
         return default
-    return ngettext("%(count)s second", "%(count)s seconds", seconds) % {"count": f"{seconds:,}"}
+    return durations.describe_exactly(seconds)
 
 
 def _build_role_panels(role: Role) -> list[Panel]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from django import forms
-from django.utils.text import format_lazy
+from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -64,12 +64,13 @@ def _build_application_panels(application: Application) -> list[Panel]:
         (
             claim["name"],
             name_source(claim["source"]),
-            join(_PLACES[place] for place in claim["into"]),
+            capfirst(join(_PLACES[place] for place in claim["into"])),
         )
         for claim in application.custom_claims
     ]
     of_roles = [] if application.type == Application.Type.MACHINE else _OF_ROLES
-    rows = [*custom, *of_roles]
+    fixed = [(name, capfirst(str(source)), capfirst(str(where))) for name, source, where in of_roles]
+    rows = [*custom, *fixed]
     return [Panel(gettext("Custom claims and roles in tokens"), _HEADINGS, rows, section=PERMISSIONS)]
 
 

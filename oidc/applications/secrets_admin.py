@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from django import forms
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
@@ -94,7 +95,9 @@ def _build_panels(application: Application) -> list[Panel]:
             secret["name"] or (gettext("First secret") if secret["id"] == application.pk else ""),
             str(secret["id"]),
             format_time(secret["created_at"]),
-            format_time(secret["expires_at"]) if secret["expires_at"] else pgettext("expires", "never"),
+            format_time(secret["expires_at"])
+            if secret["expires_at"]
+            else capfirst(pgettext("expires", "never")),
         )
         for secret in client_secrets.find_all(application)
     ]

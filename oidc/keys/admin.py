@@ -14,6 +14,7 @@ from identity.core.algorithms import Algorithm
 from identity.core.impacts import Impact
 from identity.operator_kit import health, routes
 from identity.operator_kit.algorithms import algorithm_choices
+from identity.operator_kit.labels import get_label
 from identity.operator_kit.operations import Operation, ShowRow, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
@@ -171,6 +172,10 @@ class SigningKeyAdmin(Pages):
             impact=_get_impact_of_removal,
         ),
     )  # fmt: skip
+
+    def get_row_name(self, row: SigningKey) -> str:
+        """Return the algorithm and the status."""
+        return f"{row.algorithm} ({get_label(row.get_status_display())})"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the keys without the columns that the pages do not show."""

@@ -3,13 +3,16 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponseRedirect
-from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from database import ids
+from identity.core import durations
 from identity.core.algorithms import Algorithm
+from identity.core.text_lists import join
 from identity.operator_kit import lists, routes
 from identity.operator_kit.operations import Operation, Submission, validate
 from identity.operator_kit.pages import Pages
@@ -22,6 +25,7 @@ _LIFETIMES = (
     "session_idle_seconds", "session_absolute_seconds",
     "refresh_token_idle_seconds", "refresh_token_absolute_seconds",
 )  # fmt: skip
+_Lifetimes = tuple[int | None, int | None]  # without use, and at most
 _GROUPS = {
     OidcSettings.GroupsClaim.ROLES: _("The names of the user's roles"),
     OidcSettings.GroupsClaim.ORGANIZATIONS: _("The names of the user's organizations"),
@@ -149,29 +153,31 @@ class OidcSettingsAdmin(Pages):
     @admin.display(description=_("Sessions"))
     def sessions(self, row: OidcSettings) -> str:
         """How long sessions live."""
-        return _describe(row.session_idle_seconds, row.session_absolute_seconds)
+        of_installation = settings.SESSION_IDLE_SECONDS, settings.SESSION_ABSOLUTE_SECONDS
+        return _describe((row.session_idle_seconds, row.session_absolute_seconds), of_installation)
 
     @admin.display(description=_("Refresh tokens"))
     def refresh_tokens(self, row: OidcSettings) -> str:
         """How long refresh tokens live."""
-        return _describe(row.refresh_token_idle_seconds, row.refresh_token_absolute_seconds)
+        of_installation = settings.REFRESH_TOKEN_IDLE_SECONDS, settings.REFRESH_TOKEN_ABSOLUTE_SECONDS
+        own = row.refresh_token_idle_seconds, row.refresh_token_absolute_seconds
+        return _describe(own, of_installation)
 
 
-def _describe(idle: int | None, absolute: int | None) -> str:
-    if idle is None and absolute is None:
-        return gettext("As the installation")
-    return f"{_describe_idle(idle)}, {_describe_absolute(absolute)}"
+def _describe(own: _Lifetimes, of_installation: _Lifetimes) -> str:
+    if own == (None, None):
+        lifetimes = join((_describe_idle(of_installation[0]), _describe_absolute(of_installation[1])))
+        return gettext("As the installation: %(lifetimes)s") % {"lifetimes": lifetimes}
+    return join((_describe_idle(own[0]), _describe_absolute(own[1])))
 
 
 def _describe_idle(seconds: int | None) -> str:
     if seconds is None:
         return gettext("without use: as the installation")
-    return ngettext("%(count)s second without use", "%(count)s seconds without use", seconds) % {
-        "count": seconds
-    }
+    return gettext("%(time)s without use") % {"time": durations.describe_exactly(seconds)}
 
 
 def _describe_absolute(seconds: int | None) -> str:
     if seconds is None:
         return gettext("at most: as the installation")
-    return ngettext("%(count)s second at most", "%(count)s seconds at most", seconds) % {"count": seconds}
+    return gettext("%(time)s at most") % {"time": durations.describe_exactly(seconds)}

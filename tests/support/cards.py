@@ -92,7 +92,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
     "organization": (ORGANIZATION, "change", {"name": "Guild"}, "Guild", "Organization"),
     "signing": (SETTINGS, "signing", {"default_signing_alg": "EdDSA"}, "EdDSA", "OidcSettings"),
     "claims": (SETTINGS, "claims", {"groups_claim": "organizations"}, "rganizations", "OidcSettings"),
-    "its lifetimes": (SETTINGS, "lifetimes", LIFETIMES, "7200 seconds at most", "OidcSettings"),
+    "its lifetimes": (SETTINGS, "lifetimes", LIFETIMES, "2 hours at most", "OidcSettings"),
     "role": (ROLE, "change", {"name": "Cashier"}, "Cashier", "Role"),
     "resource": (RESOURCE, "change", SALES, "RS256", "Resource"),
     "its claims": (RESOURCE, "claims", {"claims": "roles"}, "roles", "Resource"),

@@ -18,12 +18,12 @@ Gatehouse|OpenID Connect|OAuth|PKCE|JSON|CSV|UTC|API|URI|URL|ID|IP|Ctrl K|Machin
 Traditional|SPA|Native|Protected|JWKS|HMAC|SMTP|SMS|CAPTCHA|TLS|WebP|PNG|SVG|JPEG|Google|GitHub
 Apple|Microsoft|Facebook|Argon2id|bcrypt|Outbox (email)|Outbox (SMS)|hCaptcha|Cloudflare Turnstile
 WeChat|Twilio|SendGrid|Mailgun|Amazon SES|Alibaba Cloud SMS|Alibaba Cloud Direct Mail|Logto|HTML
-scrypt|Firebase|Keycloak|Auth0|ES256|RS256|PS256|EdDSA|ES384|ES512|RS384|RS512|Apache|Django|Express
+scrypt|STARTTLS|Firebase|Keycloak|Auth0|ES256|RS256|PS256|EdDSA|ES384|ES512|RS384|RS512|Apache|Django|Express
 FastAPI|Flask|Next.js|nginx|Node|Passport|Spring Security|English|Deutsch|Español|Français|Português
 Brasil|العربية|日本語|한국어|简体中文
 """.strip().replace("\n", "|")
 # Words of protocols and of configurations.
-VALUES = "roles|groups|scope|none|tls|starttls|us|eu"
+VALUES = "roles|groups|scope|none|us|eu"
 _SHORT = 2  # letters
 _OF_DJANGO = {"auth", "contenttypes", "sessions", "oauth2_provider"}
 _MACHINE = re.compile(

@@ -101,7 +101,7 @@ class Smtp:
             destination=True,
             default=587,
             rule=rules.port,
-            description=gettext_noop("587 for starttls, 465 for tls, 25 for none"),
+            description=gettext_noop("587 for STARTTLS, 465 for TLS, 25 without encryption"),
         ),
         Field(
             name="security",
@@ -139,8 +139,8 @@ class Smtp:
                 "mail service names. Without them, messages end in spam folders."
             ),
             gettext_noop(
-                "Keep port `587` with `starttls`, unless the mail service names port `465`, which needs "
-                "`tls`."
+                "Keep port `587` with **STARTTLS**, unless the mail service names port `465`, which needs "
+                "**TLS**."
             ),
         ),
     )

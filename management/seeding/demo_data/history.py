@@ -116,18 +116,20 @@ def _sign_ins(subjects: DemoSubjects, numbers: range) -> Iterator[Entry]:
         application = subjects.applications[sign_in["application"] % len(subjects.applications)]
         origin = {"ip": sign_in["ip"], "browser": sign_in["browser"]}
         of_application = {"application_id": str(application.pk)}
+        by = {"connector_id": "google"} if sign_in["method"] == Event.SIGN_IN_SOCIAL else {}
         error = sign_in["error"]
         if user.is_suspended and time > subjects.now - _SUSPENDED_FOR:
             error = error or "suspended"
         if error:
             identifier = typed_identifiers.build(user.username, is_known=True)
-            payload = {"result": "failed", "error": error} | identifier.facts()
+            payload = {"result": "failed", "error": error} | by | identifier.facts()
             yield subjects.entry(
                 sign_in["method"], time, payload, identifier_key=identifier.key, **origin, **of_application
             )
             continue
         whose = origin | of_application | {"user_id": str(user.pk)}
-        yield subjects.entry(sign_in["method"], time, {"result": "success"} | _describe(user), **whose)
+        payload = {"result": "success"} | by | _describe(user)
+        yield subjects.entry(sign_in["method"], time, payload, **whose)
         yield from _tokens(subjects, time, sign_in["refreshes"], whose)
 
 

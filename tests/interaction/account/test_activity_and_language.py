@@ -65,6 +65,13 @@ class TestActivity:
         assert page.count("<bdi>Registration</bdi>") == 1
         assert "No sign-ins yet." not in page
 
+    def test_a_provider_without_a_name_is_another_provider(self, acme):
+        browser, user = signed_in(acme)
+        with acme.active():
+            log.record(Event.SIGN_IN_SOCIAL, user_id=user.pk, result="success")
+
+        assert "<bdi>Other provider</bdi>" in browser.get("/account/activity").text
+
     def test_a_passkey_is_named(self, acme):
         browser, user = signed_in(acme)
         with acme.active():

@@ -35,9 +35,13 @@ def activity(request: HttpRequest, session: Session) -> HttpResponse:
 
 def _describe(entry: Entry, names: dict[str, str]) -> dict[str, object]:
     way = _WAYS.get(Event(entry.key))
+    provider = _get_provider(entry, names)
+    by_provider = (
+        gettext("With %(provider)s") % {"provider": provider} if provider else gettext("Other provider")
+    )
     return {
         "name": browser_names.describe(entry.user_agent),
-        "way": str(way) if way else gettext("With %(provider)s") % {"provider": _get_provider(entry, names)},
+        "way": str(way) if way else by_provider,
         "ip": entry.ip,
         "at": entry.created_at,
         "has_failed": entry.payload.get("result") == "failed",
