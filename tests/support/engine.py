@@ -147,6 +147,7 @@ ONCE = {
         "test_standards.py",
         "test_supply_chain.py",
         "test_words.py",
+        "test_work_sharing.py",
     ),
     "postgres": (
         "config/server/test_batches.py",
@@ -275,8 +276,9 @@ ONCE = {
     ),
 }
 
-# What a third process runs, first on one engine and then on the other: tests wait for servers and for other
-# programs, so that two processes do not keep two processors busy.
+# What a third process begins with, first on one engine and then on the other: tests wait for servers and for
+# other programs, so that two processes do not keep two processors busy. A process that has no files left runs
+# those of another: ``work_sharing``.
 APART = {
     "sqlite": ("browser/", "config/environment/", "docs/"),
     "postgres": (
