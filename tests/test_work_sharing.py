@@ -5,6 +5,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,14 +34,19 @@ def test_each_test_runs_in_one_process_whoever_is_quicker(tmp_path_factory, orde
     assert sorted(ids(ran)) == sorted(ids(items_of(*FILES)))
 
 
-def test_a_second_process_begins_at_the_end_and_a_folder_stays_together(tmp_path):
-    first, second = (take(items_of(*FILES), Notes(tmp_path, "sqlite")) for _ in range(2))
+def test_a_second_process_begins_with_long_files_and_at_the_end_and_a_folder_stays_together(tmp_path):
+    files = [*FILES, "tests/e/test_e.py"]
+    first, second = (take(items_of(*files), Notes(tmp_path, "sqlite")) for _ in range(2))
 
     started = next(first).nodeid
 
     assert started == f"{FILES[0]}::test_0"
-    assert ids(second) == ids([*items_of(FILES[3]), *items_of(FILES[1], FILES[2])])
+    assert ids(second) == ids(items_of(FILES[1], FILES[2], "tests/e/test_e.py", FILES[3]))
     assert ids(first) == [f"{FILES[0]}::test_1"]
+
+
+def test_every_long_file_is_there():
+    assert [name for name in work_sharing._LONG if not (settings.BASE_DIR / name).exists()] == []
 
 
 def test_lists_are_taken_apart_and_one_without_a_file_left_is_noted(tmp_path):

@@ -1,8 +1,9 @@
 """Lists of files that several processes of one run share: each file runs in the process that takes it first.
 
 ``tests/run`` starts three processes, each with a list of its own. A process that has no files left runs those
-of another list, from its end, until no list has a file that nobody has taken. ``TEST_TAKEN`` names the folder
-in which they note what is taken.
+of another list until no list has a file that nobody has taken. It begins with what takes minutes in a
+thorough run, and goes on from the end of the list. ``TEST_TAKEN`` names the folder in which they note what is
+taken.
 """
 
 import os
@@ -14,6 +15,17 @@ import pytest
 
 # Folders whose files share what takes long to set up, or what they found.
 _TOGETHER: Final = ("tests/conformance/", "tests/docs/", "tests/faults/", "tests/interop/")
+# What keeps the other processes waiting for minutes if it is begun last.
+_LONG: Final = (
+    "tests/faults/",
+    "tests/identity/test_ownership_races.py",
+    "tests/interop/",
+    "tests/management/test_bad_input.py",
+    "tests/management/test_openapi.py",
+    "tests/oidc/test_races.py",
+    "tests/oidc/test_rotation_under_load.py",
+    "tests/security/attacks/test_consent_races.py",
+)
 
 
 class Notes:
@@ -77,11 +89,15 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def take(items: Iterable[pytest.Item], notes: Notes) -> Iterator[pytest.Item]:
-    """Yield the tests of files that no other process has taken. A process that helps begins at the end."""
+    """Yield the tests of files that no other process has taken. The first process begins at the beginning."""
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
         tests.setdefault(_with_its_folder(item.nodeid.partition("::")[0]), []).append(item)
-    for files in tests if notes.begin() else reversed(tests):
+    order = list(tests)
+    if not notes.begin():
+        order.reverse()
+        order.sort(key=lambda files: files not in _LONG)
+    for files in order:
         if notes.take(files):
             yield from tests[files]
     notes.end()
