@@ -199,10 +199,13 @@ class Journeys:
         self.send("sign out", "GET", "/oidc/end-session", params=hint)
 
 
-def answers_of(code: Path, folder: Path, name: str) -> dict[str, list[str]]:
-    """Install a release, serve it, and return the answers of all journeys."""
+def answers_of(code: Path, folder: Path, name: str, *, migrated: bool = False) -> dict[str, list[str]]:
+    """Install a release, serve it, and return the answers of all journeys.
+
+    ``migrated`` is whether to begin with the tables of what is checked out.
+    """
     port = str(second.free_port())
-    with stage.database(f"unchanged_{name}_{port}") as url:
+    with stage.database(f"unchanged_{name}_{port}", migrated=migrated) as url:
         environment = {
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "DATABASE_URL": url,
@@ -228,7 +231,7 @@ def test_decision_O10_a_tenant_that_switches_nothing_on_is_answered_as_before(da
     version = releases.last_release()
     assert version is not None
     before = answers_of(releases.code_of(version, tmp_path / "code"), tmp_path / "before", "before")
-    now = answers_of(releases.code_of_now(tmp_path / "now"), tmp_path / "after", "now")
+    now = answers_of(releases.code_of_now(tmp_path / "now"), tmp_path / "after", "now", migrated=True)
 
     assert {before[name][0] for name in ("token code", "userinfo", "token by API", "log")} == {"200"}
     found = sorted(differences(before, now))

@@ -3,6 +3,7 @@
 import os
 import secrets
 import time
+from collections import defaultdict
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -66,17 +67,31 @@ def experience(world: World, **fields: Any) -> None:
 
 def messages_to(to: str) -> list[dict[str, Any]]:
     """Return the messages to an address, the oldest first."""
-    if not settings.OUTBOX_DIR.exists():
+    folder = settings.OUTBOX_DIR
+    if not folder.exists():
         return []
-    paths = sorted(entry.path for entry in os.scandir(settings.OUTBOX_DIR) if entry.name.endswith(".json"))
-    return [message for message in map(_read, paths) if message["to"] == to]
+    names = {entry.name for entry in os.scandir(folder) if entry.name.endswith(".json")}
+    sent = _sent_to(folder)
+    for name in names - _known(folder):
+        message: dict[str, Any] = orjson.loads((folder / name).read_bytes())
+        sent[message["to"]][name] = message
+        _known(folder).add(name)
+    return [message for name, message in sorted(sent[to].items()) if name in names]
 
 
 @cache
-def _read(path: str) -> dict[str, Any]:
-    """Return the message of a file. It never changes, and a run leaves thousands of them."""
-    message: dict[str, Any] = orjson.loads(Path(path).read_bytes())
-    return message
+def _sent_to(_: Path) -> defaultdict[str, dict[str, dict[str, Any]]]:
+    """Return the messages of a folder that were read, by address and by file.
+
+    They never change, and a run leaves thousands of them.
+    """
+    return defaultdict(dict)
+
+
+@cache
+def _known(_: Path) -> set[str]:
+    """Return the files of a folder that were read."""
+    return set()
 
 
 def message_to(to: str, *, number: int = 1) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 ONCE = {
     "sqlite": (
         "audit/test_origin.py",
+        "bench/",
         "browser/",
         "config/environment/",
         "config/test_mail.py",
@@ -84,7 +85,7 @@ ONCE = {
         "interaction/test_sms_countries.py",
         "interaction/test_social_providers.py",
         "interaction/test_terms.py",
-        "interop/test_relying_parties.py",
+        "interop/",
         "management/test_admin_editors.py",
         "management/test_admin_language.py",
         "management/test_admin_previews.py",
@@ -139,14 +140,17 @@ ONCE = {
         "security/test_case_table.py",
         "security/test_limits_by_route.py",
         "security/test_limits_table.py",
+        "test_engines.py",
         "test_house.py",
         "test_migrations.py",
+        "test_mutation.py",
         "test_patches.py",
         "test_release.py",
         "test_shards.py",
         "test_standards.py",
         "test_supply_chain.py",
         "test_words.py",
+        "test_work_sharing.py",
     ),
     "postgres": (
         "config/server/test_batches.py",
@@ -235,6 +239,7 @@ ONCE = {
         "operations/test_health.py",
         "operations/test_metrics.py",
         "operations/test_shared_cache.py",
+        "operations/test_unchanged_answers.py",
         "properties/test_code_plans.py",
         "properties/test_issuing_plans.py",
         "properties/test_one_channel.py",
@@ -271,12 +276,15 @@ ONCE = {
         "security/cases/test_people.py",
         "security/cases/test_robustness.py",
         "security/cases/test_server_side.py",
+        "security/test_cost_of_open_routes.py",
+        "security/test_known_or_unknown.py",
         "security/test_regressions.py",
     ),
 }
 
-# What a third process runs, first on one engine and then on the other: tests wait for servers and for other
-# programs, so that two processes do not keep two processors busy.
+# What a third process begins with, first on one engine and then on the other: tests wait for servers and for
+# other programs, so that two processes do not keep two processors busy. A process that has no files left runs
+# those of another: ``work_sharing``.
 APART = {
     "sqlite": ("browser/", "config/environment/", "docs/"),
     "postgres": (

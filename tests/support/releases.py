@@ -65,7 +65,7 @@ def code_of_now(folder: Path) -> Path:
     for name in _CODE:
         source = settings.BASE_DIR / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, folder / name)  # with the compiled modules: Python checks their age
         else:
             shutil.copy(source, folder)
     return folder

@@ -20,9 +20,12 @@ pytestmark = pytest.mark.skipif(
 
 
 @contextmanager
-def greedy(browser: Browser, client: RelyingParty, codes: list[str]) -> Iterator[None]:
-    """Ask for codes without a page, again and again, in threads of their own."""
-    enough = threading.Event()
+def greedy(browser: Browser, client: RelyingParty, codes: list[str]) -> Iterator[threading.Semaphore]:
+    """Ask for codes without a page, again and again, in threads of their own.
+
+    Each code releases the semaphore that this yields.
+    """
+    enough, issued = threading.Event(), threading.Semaphore(0)
 
     def work() -> None:
         own = Browser(browser.world)
@@ -31,12 +34,13 @@ def greedy(browser: Browser, client: RelyingParty, codes: list[str]) -> Iterator
             code = silent(own, client).get("code")
             if code:
                 codes.append(code)
+                issued.release()
 
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
         thread.start()
     try:
-        yield
+        yield issued
     finally:
         enough.set()
         for thread in threads:
@@ -52,9 +56,8 @@ def test_attack_AV10a_a_code_that_was_issued_during_disconnect_buys_nothing_that
         connect(browser, client)
         codes: list[str] = []
 
-        with greedy(browser, client, codes):
-            while len(codes) < 3:
-                pass
+        with greedy(browser, client, codes) as issued:
+            assert [issued.acquire(timeout=60) for _ in range(3)] == [True] * 3
             disconnect(browser, client)
 
         bought = [answer.json() for answer in map(client.redeem, codes) if answer.status_code == 200]
