@@ -25,8 +25,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     unless it sends a large body or reads a response that is sent in parts.
     """
 
+    app: Any
     _closed: bool
     _keepalive_handle: asyncio.TimerHandle | None
+    _callback_parser: Any
+    _body_receiver: Any
+    _task: asyncio.Task[None] | None
 
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
@@ -90,6 +94,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         Close the connection if the client's address, which limits and the audit log need, is lost.
         """
         super().connection_made(transport)
+        assert self._task is not None  # noqa: S101 - it serves the requests
         self._task.add_done_callback(self._break_cycles)
         self.worker.add(self)
         self._arm_keepalive_timer()
