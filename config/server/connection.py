@@ -116,7 +116,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def _break_cycles(self, _: object) -> None:
         """Let go of what refers to the connection, once its last request is served.
 
-        Its memory is then free when it is closed. The collection of many connections would pause the worker.
+        Otherwise its memory waits to be collected as garbage, and to collect many connections pauses the
+        worker.
         """
         self.app = self._callback_parser = self._body_receiver = self._task = None
 
