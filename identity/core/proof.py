@@ -9,7 +9,9 @@ from typing import Any
 
 from django.conf import settings
 
+from identity.core import records
 from identity.core.errors import ServiceError
+from identity.core.models import Versioned
 
 
 class TokenTooOld(ServiceError):
@@ -20,16 +22,25 @@ class TokenTooOld(ServiceError):
     message = f"sign in again: this needs a token that is at most {settings.ADMIN_PROOF_SECONDS} seconds old"
 
 
-def check_requirement(row: object, name: str, fields: Mapping[str, Any], *, is_proven: bool) -> None:
-    """Check that a caller may change what a row requires of sign-ins. A first requirement needs no proof.
+def check_required_of_sign_ins(
+    row: Versioned, name: str, fields: Mapping[str, Any], expected: frozenset[int] | None, *, is_proven: bool
+) -> None:
+    """Check that a caller may replace or remove what a row requires of sign-ins.
 
-    ``name`` is the field of the requirement, and ``fields`` are the changes of the row. ``is_proven`` is
-    whether the administrator who makes the change has signed in recently.
+    Setting a first requirement needs no proof. ``name`` is the field of the requirement, and ``fields`` are
+    the changes of the row. ``is_proven`` is whether the administrator who makes the change has signed in
+    recently. The caller has opened a transaction. The row is locked, so that nobody sets a requirement
+    between the check and the change.
 
     Raises:
         TokenTooOld: the requirement would be replaced or removed, and ``is_proven`` is false.
+        records.Stale: the row now has another version.
+        records.Gone: the row was deleted.
 
     """
-    required = getattr(row, name)
-    if not is_proven and required and fields.get(name, required) != required:
+    if is_proven or name not in fields:
+        return
+    records.lock(row, expected)
+    required = type(row)._default_manager.values_list(name, flat=True).get(pk=row.pk)
+    if required and fields[name] != required:
         raise TokenTooOld

@@ -12,7 +12,7 @@ from audit import log
 from audit.events import Event
 from database import ids
 from database.list_parameters import among
-from identity.core import assignments, branding, records
+from identity.core import assignments, branding, proof, records
 from identity.core.assignments import Assignment
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import UnknownIds
@@ -25,7 +25,6 @@ from identity.organizations.models import (
     OrganizationRolePermission,
     OrganizationRoleScope,
 )
-from identity.users.identifiers import Kind
 from identity.users.models import User
 
 PERMISSIONS: Final = Assignment(
@@ -91,15 +90,23 @@ def create(fields: Mapping[str, Any]) -> Organization:
 
 @transaction.atomic
 def change(
-    organization: Organization, fields: Mapping[str, Any], *, expected: frozenset[int] | None = None
+    organization: Organization,
+    fields: Mapping[str, Any],
+    *,
+    expected: frozenset[int] | None = None,
+    is_proven: bool = True,
 ) -> None:
     """Change an organization. Members of the branding that are not sent stay as they are.
 
+    ``is_proven`` is whether the administrator who makes the change has signed in recently.
+
     Raises:
+        proof.TokenTooOld: two factors would no longer be required, and ``is_proven`` is false.
         records.Stale: the organization was changed since the caller read it.
         records.Gone: the organization was deleted.
 
     """
+    proof.check_required_of_sign_ins(organization, "is_mfa_required", fields, expected, is_proven=is_proven)
     fields = branding.change(organization, fields, expected)
     records.change(organization, fields, event=Event.ORGANIZATION_UPDATE, expected=expected)
 
@@ -177,22 +184,6 @@ def remove_member(
         about=member.user_id,
     )
     current.delete()
-
-
-def end_dependent_on(user: User, kind: Kind) -> None:
-    """Remove a user who lost an identifier from the organizations that added the user by it."""
-    if kind is not Kind.PHONE:
-        return
-    members = Membership.objects.filter(user=user, rests_on_phone=True)
-    for member in members:
-        log.record(
-            Event.ORGANIZATION_MEMBER_DELETE,
-            id=member.organization_id,
-            user_ids=[str(user.pk)],
-            about=user.pk,
-            reason="phone_lost",
-        )
-    members.delete()
 
 
 def change_member(member: Membership, *, is_admin: bool, expected: frozenset[int] | None) -> None:

@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext_noop
 
 from audit.events import Event
-from identity.core import records, tenancy
+from identity.core import proof, records, tenancy
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Protected
 from identity.resources.models import Resource, Scope
@@ -108,12 +108,20 @@ def _unset_other_defaults(resource: Resource) -> None:
     others.update(is_default=False, version=F("version") + 1)
 
 
-def change(resource: Resource, fields: dict[str, object], *, expected: frozenset[int] | None) -> None:
+def change(
+    resource: Resource,
+    fields: dict[str, object],
+    *,
+    expected: frozenset[int] | None,
+    is_proven: bool = True,
+) -> None:
     """Change a resource. A new default resource replaces the current one.
 
     If the resource's algorithm has no key, the first key is created before anything else.
+    ``is_proven`` is whether the administrator who makes the change has signed in recently.
 
     Raises:
+        proof.TokenTooOld: ``required_acr`` would be replaced or removed, and ``is_proven`` is false.
         Invalid: the tenant does not know ``required_acr``.
         Protected: the resource is the management API, whose name cannot be changed.
         records.Stale: the resource was changed since the caller read it.
@@ -122,15 +130,18 @@ def change(resource: Resource, fields: dict[str, object], *, expected: frozenset
     if resource.is_protected and fields.get("name", resource.name) != resource.name:
         raise Protected
     _ensure_key(fields)
-    _change(resource, fields, expected)
+    _change(resource, fields, expected, is_proven=is_proven)
 
 
 @transaction.atomic
-def _change(resource: Resource, fields: dict[str, object], expected: frozenset[int] | None) -> None:
+def _change(
+    resource: Resource, fields: dict[str, object], expected: frozenset[int] | None, *, is_proven: bool
+) -> None:
     _hold_acr(fields, resource)
     _hold_key(fields)
     if fields.get("is_default"):
         _unset_other_defaults(resource)
+    proof.check_required_of_sign_ins(resource, "required_acr", fields, expected, is_proven=is_proven)
     records.change(resource, fields, event=Event.RESOURCE_UPDATE, expected=expected)
 
 

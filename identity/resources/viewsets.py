@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from database import ids
-from identity.core import proof
 from identity.resources import services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ResourceSerializer, ScopeSerializer
@@ -50,10 +49,9 @@ class ResourceViewSet(CrudViewSet):
         return services.create(**fields).pk
 
     def perform_update(self, row: Resource, fields: Row, expected: frozenset[int] | None) -> None:
-        """Change a resource. To replace or remove ``required_acr`` needs a recent sign-in."""
+        """Change a resource. Replacing or removing ``required_acr`` needs a recent sign-in."""
         caller: Any = self.request.user
-        proof.check_requirement(row, "required_acr", fields, is_proven=caller.has_signed_in_recently)
-        services.change(row, fields, expected=expected)
+        services.change(row, fields, expected=expected, is_proven=caller.has_signed_in_recently)
 
     def perform_destroy(self, row: Resource, expected: frozenset[int] | None) -> None:
         """Delete a resource with its scopes."""

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from audit.events import Event
-from identity.core import branding, records
+from identity.core import branding, proof, records
 from identity.core.errors import Invalid
 from identity.core.refusal_texts import fill
 from oidc.applications import acr_rules, allowed_lists, client_secrets, lifetimes
@@ -163,17 +163,21 @@ def change(
     *,
     expected: frozenset[int] | None = None,
     changed_fields: list[str] | None = None,
+    is_proven: bool = True,
 ) -> None:
     """Change an application. First, the keys of the algorithms that it names are created.
 
+    ``is_proven`` is whether the administrator who makes the change has signed in recently.
+
     Raises:
+        proof.TokenTooOld: ``required_acr`` would be replaced or removed, and ``is_proven`` is false.
         Invalid: a URI, a grant type, ``require_pkce``, a list or a lifetime is not allowed for its type.
         generation.UpgradeInProgress: an algorithm has no key, and a node of an older release serves.
         records.Stale: the application was changed since the caller read it.
 
     """
     _ensure_keys(fields)
-    _change(application, fields, expected, changed_fields)
+    _change(application, fields, expected, changed_fields, is_proven=is_proven)
 
 
 @transaction.atomic
@@ -182,6 +186,8 @@ def _change(
     fields: dict[str, Any],
     expected: frozenset[int] | None,
     changed_fields: list[str] | None,
+    *,
+    is_proven: bool,
 ) -> None:
     lifetimes.check(fields, application.type)
     acr_rules.check(fields, application.type)
@@ -197,6 +203,7 @@ def _change(
         fields = fields | {"grant_types": validate_grant_types(fields["grant_types"], application.type)}
     if "require_pkce" in fields:
         fields = fields | {"require_pkce": validate_require_pkce(fields["require_pkce"], application.type)}
+    proof.check_required_of_sign_ins(application, "required_acr", fields, expected, is_proven=is_proven)
     before = {name: getattr(application, name) for name in fields}
     for name, value in fields.items():
         setattr(application, name, value)

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from database import ids
-from identity.core import branding, proof
+from identity.core import branding
 from identity.organizations.serializers import NamedSerializer
 from identity.organizations.viewsets import OfOrganization
 from identity.rest.assignment_view import AssignmentView
@@ -78,10 +78,9 @@ class ApplicationViewSet(CrudViewSet):
         return self.row_response(application.pk, secret={"client_secret": secret})
 
     def perform_update(self, row: Application, fields: Row, expected: frozenset[int] | None) -> None:
-        """Change an application. To replace or remove ``required_acr`` needs a recent sign-in."""
+        """Change an application. Replacing or removing ``required_acr`` needs a recent sign-in."""
         caller: Any = self.request.user
-        proof.check_requirement(row, "required_acr", fields, is_proven=caller.has_signed_in_recently)
-        services.change(row, fields, expected=expected)
+        services.change(row, fields, expected=expected, is_proven=caller.has_signed_in_recently)
 
     def perform_destroy(self, row: Application, expected: frozenset[int] | None) -> None:
         """Delete an application."""

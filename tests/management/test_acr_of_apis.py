@@ -1,18 +1,15 @@
 """An alias of acr that an API resource requires, in the management API."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 
 from identity.resources import services as resources
 from identity.resources.models import Resource
 from oidc.settings import services as oidc_settings
 from tests.support import management
-from tests.support.database_locks import is_blocking
+from tests.support.database_locks import send_meanwhile
 from tests.support.factors import switch_on
 from tests.support.management import refusal_of, result_of
-from tests.support.threads import wait_until
 
 TWO = "urn:service:acr:2fa"
 
@@ -37,21 +34,12 @@ class TestApisAndAliasesAtOnce:
         with acme.active():
             return resources.create(name="Books", indicator="https://books.example")
 
-    def sent_meanwhile(self, acme, first, request):
-        """Send a request while the first change is not committed, and return the response."""
-        with ThreadPoolExecutor(1) as threads, acme.active():
-            with transaction.atomic():
-                first()
-                sent = threads.submit(request)
-                assert wait_until(lambda: sent.done() or is_blocking())
-            return sent.result()
-
     def remove_gold(self):
         oidc_settings.change({"acr_aliases": []})
 
     def test_decision_M19_an_alias_stays_that_an_api_is_about_to_require(self, acme, admin, api):
-        refused = self.sent_meanwhile(
-            acme,
+        refused = send_meanwhile(
+            acme.active(),
             lambda: resources.change(api, {"required_acr": "gold"}, expected=None),
             lambda: admin.patch("/oidc-settings", acr_aliases=[]),
         )
@@ -60,8 +48,8 @@ class TestApisAndAliasesAtOnce:
         assert refusal_of(refused, 400) == text
 
     def test_decision_M19_an_alias_stays_that_a_new_api_is_about_to_require(self, acme, admin):
-        refused = self.sent_meanwhile(
-            acme,
+        refused = send_meanwhile(
+            acme.active(),
             lambda: resources.create(name="Books", indicator="https://books.example", required_acr="gold"),
             lambda: admin.patch("/oidc-settings", acr_aliases=[]),
         )
@@ -69,8 +57,8 @@ class TestApisAndAliasesAtOnce:
         assert "must keep gold" in refusal_of(refused, 400)
 
     def test_decision_M19_an_api_cannot_require_an_alias_that_is_being_removed(self, acme, admin, api):
-        refused = self.sent_meanwhile(
-            acme, self.remove_gold, lambda: admin.patch(f"/resources/{api.pk}", required_acr="gold")
+        refused = send_meanwhile(
+            acme.active(), self.remove_gold, lambda: admin.patch(f"/resources/{api.pk}", required_acr="gold")
         )
 
         rule = "required_acr: must be a value of acr, or one of acr_aliases"
@@ -81,7 +69,7 @@ class TestApisAndAliasesAtOnce:
     def test_decision_M19_a_new_api_cannot_require_an_alias_that_is_being_removed(self, acme, admin):
         body = {"name": "Books", "indicator": "https://books.example", "required_acr": "gold"}
 
-        refused = self.sent_meanwhile(acme, self.remove_gold, lambda: admin.post("/resources", **body))
+        refused = send_meanwhile(acme.active(), self.remove_gold, lambda: admin.post("/resources", **body))
 
         assert "required_acr" in refusal_of(refused, 400)
         with acme.active():

@@ -1,6 +1,14 @@
-"""Whether a database session waits for a lock."""
+"""Requests that wait for a lock of an uncommitted change."""
 
-from django.db import connection
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Any
+
+import httpx
+from django.db import connection, transaction
+
+from tests.support.threads import wait_until
 
 
 def is_blocking() -> bool:
@@ -8,3 +16,15 @@ def is_blocking() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
         return cursor.fetchone() is not None
+
+
+def send_meanwhile(
+    tenant: AbstractContextManager[Any], change: Callable[[], object], request: Callable[[], httpx.Response]
+) -> httpx.Response:
+    """Send a request while a change of the tenant is not committed, and return the response."""
+    with ThreadPoolExecutor(1) as threads, tenant:
+        with transaction.atomic():
+            change()
+            sent = threads.submit(request)
+            assert wait_until(lambda: sent.done() or is_blocking())
+        return sent.result()

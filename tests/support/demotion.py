@@ -1,15 +1,10 @@
 """Requests of an administrator while another change is not committed."""
 
-from concurrent.futures import ThreadPoolExecutor
-
-from django.db import transaction
-
 from identity.core import tenancy
 from tests.support import management
 from tests.support.administrator_tokens import sign_in
 from tests.support.cast import PASSWORD, default_world
-from tests.support.database_locks import is_blocking
-from tests.support.threads import wait_until
+from tests.support.database_locks import send_meanwhile
 
 
 def caller(who):
@@ -19,12 +14,7 @@ def caller(who):
 
 def sent_meanwhile(change, request):
     """Send a request while a change is not committed, and return the response."""
-    with ThreadPoolExecutor(1) as threads, tenancy.using(tenancy.DEFAULT):
-        with transaction.atomic():
-            change()
-            sent = threads.submit(request)
-            assert wait_until(lambda: sent.done() or is_blocking())
-        return sent.result()
+    return send_meanwhile(tenancy.using(tenancy.DEFAULT), change, request)
 
 
 def is_ended(answer):

@@ -6,9 +6,18 @@ import time
 import pytest
 import time_machine
 from django.conf import settings
+from django.db import connection
 
+from identity.core.proof import TokenTooOld
+from identity.organizations import services as organizations
+from identity.organizations.models import Organization
+from identity.resources import services as resources
+from identity.resources.models import Resource
 from management.administrators import tokens
+from oidc.applications import services as applications
+from oidc.applications.models import Application
 from tests.support import management, operators
+from tests.support.database_locks import send_meanwhile
 from tests.support.factors import switch_on
 from tests.support.management import refusal_of, result_of
 from tests.support.site_sessions import age
@@ -73,6 +82,56 @@ def test_attack_AP47_an_old_token_keeps_them(acme, admin, thief, case):
     for caller in (admin, management.machine(acme)):
         result_of(caller.patch(path, **body(path, **change)))
         result_of(admin.patch(path, **body(path, **demand)))
+
+
+ROWS = {
+    organization: (Organization, organizations),
+    application: (Application, applications),
+    resource: (Resource, resources),
+}
+
+
+class TestDemandsMadeMeanwhile:
+    """A demand that is made between the reading of the row and its change."""
+
+    @pytest.mark.parametrize("case", DEMANDS)
+    def test_attack_AP47_a_row_that_was_read_before_does_not_lose_it(self, acme, admin, case):
+        build, demand, change = case
+        model, services = ROWS[build]
+        [name] = demand
+        path = build(admin)
+        with acme.active():
+            row = model.objects.get(pk=path.rpartition("/")[2])
+            result_of(admin.patch(path, **body(path, **demand)))
+
+            with pytest.raises(TokenTooOld):
+                services.change(row, change, expected=None, is_proven=False)
+
+            assert getattr(model.objects.get(pk=row.pk), name) == demand[name]
+            services.change(row, {"name": "another name"}, expected=None, is_proven=False)
+            services.change(row, change, expected=None, is_proven=True)
+
+    @pytest.mark.skipif(
+        connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
+    )
+    @pytest.mark.parametrize("case", DEMANDS)
+    def test_attack_AP47_an_old_token_waits_for_one_that_is_not_committed(self, acme, admin, thief, case):
+        build, demand, change = case
+        model, services = ROWS[build]
+        [name] = demand
+        path = build(admin)
+        with acme.active():
+            row = model.objects.get(pk=path.rpartition("/")[2])
+
+        answer = send_meanwhile(
+            acme.active(),
+            lambda: services.change(row, demand, expected=None),
+            lambda: thief.patch(path, **body(path, **change)),
+        )
+
+        assert refusal_of(answer, 403) == MESSAGE
+        with acme.active():
+            assert getattr(model.objects.get(pk=row.pk), name) == demand[name]
 
 
 @pytest.mark.parametrize(("build", "demand"), [row[:2] for row in DEMANDS[:1] + DEMANDS[2::2]])
