@@ -30,7 +30,7 @@ def passwords(path: ImportFile) -> dict[str, str]:
     hashes: dict[str, str] = {}
     for raw in read(path):
         password = raw.value.get("passwordHash") or raw.value.get("password_hash")
-        if raw.refusal or not isinstance(password, str) or not _id(raw.value):
+        if raw.refusal or not isinstance(password, str) or not find_id(raw.value):
             raise Unreadable(
                 fill(
                     gettext_noop("%(file)s: record %(row)s has no id or no passwordHash"),
@@ -38,7 +38,7 @@ def passwords(path: ImportFile) -> dict[str, str]:
                     row=raw.place.row,
                 )
             )
-        hashes[_id(raw.value)] = password
+        hashes[find_id(raw.value)] = password
     return hashes
 
 
@@ -74,12 +74,12 @@ def to_user(raw: dict[str, Any], hashes: dict[str, str]) -> ForeignUser:
     }
     if created_at := values.timestamp(raw.get("created_at")):
         fields["created_at"] = created_at
-    hashed = hashes.get(_id(raw)) or raw.get("passwordHash") or raw.get("password_hash")
+    hashed = hashes.get(find_id(raw)) or raw.get("passwordHash") or raw.get("password_hash")
     password = hashed or raw.get("custom_password_hash")
-    return ForeignUser(_id(raw), fields, (lambda bounds: _encode(password, bounds)) if password else None)
+    return ForeignUser(find_id(raw), fields, (lambda bounds: _encode(password, bounds)) if password else None)
 
 
-def _id(raw: dict[str, Any]) -> str:
+def find_id(raw: dict[str, Any]) -> str:
     """Return the id of a user, without the name of the connection, which only the export contains."""
     object_id = raw.get("_id")
     user_id = raw.get("user_id") or (object_id.get("$oid") if isinstance(object_id, dict) else object_id)

@@ -24,11 +24,9 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
         Invalid: a value cannot be read.
 
     """
-    row = raw
-    if "model" in raw and isinstance(raw.get("fields"), dict):
-        row = raw["fields"] | {"id": raw.get("pk")}
-        if "password" not in row:
-            raise LeftOut(gettext_noop("not a user"))
+    row = _get_row(raw)
+    if row is not raw and "password" not in row:
+        raise LeftOut(gettext_noop("not a user"))
     email, hashed = values.text(row.get("email")), values.text(row.get("password"))
     username, phone = values.text(row.get("username")), values.text(row.get("phone"))
     fields = values.split_identifiers(username, email, phone) | {
@@ -40,4 +38,18 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     }
     if created_at := values.timestamp(row.get("date_joined")):
         fields["created_at"] = created_at
-    return ForeignUser(str(row.get("id") or row.get("username") or ""), fields)
+    return ForeignUser(find_id(raw), fields)
+
+
+def find_id(raw: dict[str, Any]) -> str:
+    """Return the id of a user, or the username if there is no id."""
+    row = _get_row(raw)
+    return str(row.get("id") or row.get("username") or "")
+
+
+def _get_row(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a record. ``dumpdata`` writes them into ``fields``, and the id into ``pk``."""
+    if "model" in raw and isinstance(raw.get("fields"), dict):
+        columns: dict[str, Any] = raw["fields"]
+        return columns | {"id": raw.get("pk")}
+    return raw

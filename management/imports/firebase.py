@@ -116,10 +116,15 @@ def to_user(raw: dict[str, Any], project: Parameters | None) -> ForeignUser:
         fields["created_at"] = created_at
     has_password = bool(raw.get("passwordHash"))
     return ForeignUser(
-        values.text(raw.get("localId")),
+        find_id(raw),
         fields,
         (lambda bounds: _encode(raw, project, bounds)) if has_password else None,
     )
+
+
+def find_id(raw: dict[str, Any]) -> str:
+    """Return the id of a user."""
+    return values.text(raw.get("localId"))
 
 
 def _encode(raw: dict[str, Any], project: Parameters | None, bounds: Bounds) -> str:

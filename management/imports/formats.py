@@ -14,9 +14,13 @@ _BY_ENDING: Final = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The functions that read a file of this format and turn its records into users."""
+    """The functions that read a file of this format and turn its records into users.
+
+    ``find_id`` returns the id of a record, or an empty string. It raises nothing.
+    """
 
     read: Callable[[ImportFile], Iterator[Record]]
+    find_id: Callable[[dict[str, Any]], str]
     to_user: Callable[[dict[str, Any]], ForeignUser]
 
 
@@ -44,14 +48,14 @@ def get_format(
     """
     if name == "firebase":
         project = firebase.parameters(firebase_parameters) if firebase_parameters else None
-        return Format(firebase.read, partial(firebase.to_user, project=project))
+        return Format(firebase.read, firebase.find_id, partial(firebase.to_user, project=project))
     if name == "auth0":
         hashes = auth0.passwords(auth0_passwords) if auth0_passwords else {}
-        return Format(auth0.read, partial(auth0.to_user, hashes=hashes))
+        return Format(auth0.read, auth0.find_id, partial(auth0.to_user, hashes=hashes))
     return {
-        "csv": Format(files.csv_rows, own.to_user),
-        "jsonl": Format(files.json_lines, own.to_user),
-        "keycloak": Format(keycloak.read, keycloak.to_user),
-        "logto": Format(logto.read, logto.to_user),
-        "django": Format(django_users.read, django_users.to_user),
+        "csv": Format(files.csv_rows, own.find_id, own.to_user),
+        "jsonl": Format(files.json_lines, own.find_id, own.to_user),
+        "keycloak": Format(keycloak.read, keycloak.find_id, keycloak.to_user),
+        "logto": Format(logto.read, logto.find_id, logto.to_user),
+        "django": Format(django_users.read, django_users.find_id, django_users.to_user),
     }[name]

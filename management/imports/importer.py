@@ -133,9 +133,8 @@ class Importer:
         try:
             if record.refusal is not None:
                 raise record.refusal
-            foreign_id = _find_id(record.value)
+            foreign_id = self._format.find_id(record.value)
             foreign = self._format.to_user(record.value)
-            foreign_id = foreign.id
             if foreign_id in self._known:
                 self.summary.present += 1
                 return None
@@ -196,12 +195,6 @@ def find_known_ids(format_: Format, records: Iterable[Record], source: str) -> s
             with suppress(LeftOut, Invalid):
                 ids.add(format_.to_user(record.value).id)
     return importing.get_imported_ids(source, set(filter(importing.is_id, ids)))
-
-
-def _find_id(raw: Any) -> str:
-    """Return the ``id`` of a record as its file has it, for the report of a value that cannot be read."""
-    found = raw.get("id") if isinstance(raw, dict) else None
-    return str(found) if isinstance(found, str | int) else ""
 
 
 def _validate_fields(checker: ImportedUserSerializer, fields: dict[str, Any]) -> dict[str, Any]:

@@ -55,11 +55,16 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
         fields["created_at"] = created_at
     password = _find_password(raw.get("credentials"))
     return ForeignUser(
-        str(raw.get("id") or raw.get("username") or ""),
+        find_id(raw),
         fields,
         (lambda bounds: _encode(password, bounds)) if password else None,
         secrets=lambda: otp.read_keycloak(raw.get("credentials")),
     )
+
+
+def find_id(raw: dict[str, Any]) -> str:
+    """Return the id of a user, or the username if there is no id."""
+    return str(raw.get("id") or raw.get("username") or "")
 
 
 def _unwrap(value: Any) -> Any:

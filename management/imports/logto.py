@@ -45,10 +45,15 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     if created_at := values.timestamp(_member(raw, "created_at")):
         fields["created_at"] = created_at
     return ForeignUser(
-        values.text(raw.get("id")),
+        find_id(raw),
         fields,
         secrets=lambda: otp.read_logto(_member(raw, "mfa_verifications")),
     )
+
+
+def find_id(raw: dict[str, Any]) -> str:
+    """Return the id of a user."""
+    return values.text(raw.get("id"))
 
 
 def _member(raw: dict[str, Any], name: str) -> Any:

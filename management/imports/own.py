@@ -22,7 +22,7 @@ _FLAGS: Final = ("email_verified", "phone_verified", "is_suspended")
 
 
 def to_user(raw: dict[str, Any]) -> ForeignUser:
-    """Return the user of a record. Without an ``id``, the first identifier is the id.
+    """Return the user of a record.
 
     Raises:
         Invalid: a column is unknown, or a value cannot be read.
@@ -45,13 +45,18 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
             del fields[name]
     if created_at := values.timestamp(fields.pop("created_at", None)):
         fields["created_at"] = created_at
-    first = next((f"{kind}:{raw[kind]}" for kind in ("username", "email", "phone") if raw.get(kind)), "")
     secret = raw.get("totp_secret")
     return ForeignUser(
-        str(raw.get("id") or first),
+        find_id(raw),
         fields,
         secrets=lambda: [otp.read_base32(secret)] if secret not in (None, "") else [],
     )
+
+
+def find_id(raw: dict[str, Any]) -> str:
+    """Return the id of a user, or the first identifier if there is no ``id``."""
+    first = next((f"{kind}:{raw[kind]}" for kind in ("username", "email", "phone") if raw.get(kind)), "")
+    return str(raw.get("id") or first)
 
 
 def check_columns(names: Collection[str]) -> None:

@@ -1,5 +1,6 @@
 """What ``manage.py import_users`` refuses: rows and files that are wrong, by field and rule."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,31 @@ def test_bad_rows_are_refused_one_by_one_with_field_and_rule_and_never_a_hash(ac
     assert [one["id"][:64] for one in ran.report] == [sent[one["line"] - 1] for one in ran.report]
     assert secret not in (tmp_path / "report.jsonl").read_text() + ran.said
     assert (tmp_path / "report.jsonl").stat().st_mode & 0o077 == 0
+
+
+UNREADABLE: list[tuple[str, Any, str]] = [
+    ("jsonl", {"id": "j1", "username": "ann", "created_at": "x"}, "j1"),
+    ("jsonl", {"email": "ann@example.com", "created_at": "x"}, "email:ann@example.com"),
+    ("keycloak", {"users": [{"id": "k1", "username": "ann", "createdTimestamp": "x"}]}, "k1"),
+    ("keycloak", {"users": [{"id": "k2", "username": "bot", "serviceAccountClientId": "bot"}]}, "k2"),
+    ("auth0", {"user_id": "auth0|a1", "email": "ann@example.com", "created_at": "x"}, "a1"),
+    ("auth0", {"_id": {"$oid": "a2"}, "email": "ann@example.com", "created_at": "x"}, "a2"),
+    ("firebase", {"users": [{"localId": "f1", "email": "ann@example.com", "createdAt": "x"}]}, "f1"),
+    ("firebase", {"users": [{"localId": "f2"}]}, "f2"),
+    ("logto", [{"id": "l1", "username": "ann", "created_at": "x"}], "l1"),
+    ("django", [{"model": "auth.user", "pk": 7, "fields": {"password": "", "date_joined": "x"}}], "7"),
+    ("django", [{"model": "auth.group", "pk": 8, "fields": {}}], "8"),
+]
+
+
+@pytest.mark.parametrize(("format_", "document", "sent"), UNREADABLE)
+def test_the_report_has_the_id_of_a_record_that_is_not_imported(acme, tmp_path, format_, document, sent):
+    path = tmp_path / "users"
+    path.write_text(json.dumps(document))
+
+    ran = run(acme, path, "--format", format_, report=tmp_path / "report.jsonl")
+
+    assert [one["id"] for one in ran.report] == [sent]
 
 
 def test_csv_that_is_broken_names_the_line(acme, tmp_path):
