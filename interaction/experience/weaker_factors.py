@@ -14,8 +14,8 @@ _RISKS: Final = ("new_browser", "new_country")
 _RISK_LIMITS: Final = ("inactive_days", "recent_failures")  # a larger one asks less often
 
 
-def check(stored: Mapping[str, Any], merged: Mapping[str, Any], *, is_proven: bool) -> None:
-    """Check that a caller may change an experience from the stored values to the merged ones.
+def check(old: Mapping[str, Any], new: Mapping[str, Any], *, is_proven: bool) -> None:
+    """Check that a caller may change the members of a sign-in experience from ``old`` to ``new``.
 
     ``is_proven`` is whether the administrator who makes the change has signed in recently.
 
@@ -23,14 +23,14 @@ def check(stored: Mapping[str, Any], merged: Mapping[str, Any], *, is_proven: bo
         TokenTooOld: the change weakens sign-ins, and ``is_proven`` is false.
 
     """
-    if not is_proven and _is_weaker(merged, stored):
+    if not is_proven and _is_weaker(old, new):
         raise TokenTooOld
 
 
-def _is_weaker(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    return _asks_fewer_users(_get("mfa", new), _get("mfa", old)) or (
+def _is_weaker(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    return _asks_fewer_users(_get("mfa", old), _get("mfa", new)) or (
         # Without factors, nothing is asked for that could be skipped.
-        bool(old["mfa"].get("factors")) and _skips_more(new, old)
+        bool(old["mfa"].get("factors")) and _skips_more(old, new)
     )
 
 
@@ -38,7 +38,7 @@ def _get(name: str, experience: Mapping[str, Any]) -> dict[str, Any]:
     return factor_settings.complete(name, experience[name])
 
 
-def _asks_fewer_users(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+def _asks_fewer_users(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     factors, old_factors = set(map(FactorType, new["factors"])), set(map(FactorType, old["factors"]))
     # Codes that go to addresses, which an administrator may have changed before.
     has_new_codes = bool(old_factors) and not (factors - old_factors).isdisjoint(factor_settings.CHANNELS)
@@ -50,23 +50,23 @@ def _asks_fewer_users(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     )
 
 
-def _skips_more(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+def _skips_more(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether users who have a factor are asked for it in fewer cases."""
     return (
         new["forgot_password_requires_factor"] < old["forgot_password_requires_factor"]
-        or _remembers_longer(_get("trusted_device_policy", new), _get("trusted_device_policy", old))
-        or _finds_less_unusual(_get("adaptive_mfa", new), _get("adaptive_mfa", old))
+        or _remembers_longer(_get("trusted_device_policy", old), _get("trusted_device_policy", new))
+        or _finds_less_unusual(_get("adaptive_mfa", old), _get("adaptive_mfa", new))
     )
 
 
-def _remembers_longer(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+def _remembers_longer(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether users may skip the factor in their browsers for a longer time, or at all."""
     days: int = new["duration_days"] if new["enabled"] else 0
     old_days: int = old["duration_days"] if old["enabled"] else 0
     return days > old_days
 
 
-def _finds_less_unusual(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+def _finds_less_unusual(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether fewer sign-ins are so unusual that they ask for the factor."""
     return bool(old["enabled"]) and (
         not new["enabled"]
