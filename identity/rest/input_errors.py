@@ -30,10 +30,6 @@ CODES: Final = frozenset(
         *("max_value", "min_value", "not_unique", "unknown", "immutable", "repeated", "conflict", INVALID),
     }
 )
-_OTHER_NAMES: Final = {
-    "empty": "blank",
-    "max_string_length": "max_value",
-}
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
@@ -75,8 +71,8 @@ def from_detail(detail: Any, path: str = "") -> Iterator[FieldError]:
         for index, part in enumerate(detail):
             yield from from_detail(part, _join(path, index) if isinstance(part, Mapping) else path)
     elif isinstance(detail, ErrorDetail) and path:
-        restated = type_rules.restate(detail)
-        yield FieldError(path, restated.rstrip("."), str(restated.code))
+        error = type_rules.to_json_terms(detail)
+        yield FieldError(path, error.rstrip("."), str(error.code))
 
 
 def _join(path: str, name: object) -> str:
@@ -181,13 +177,13 @@ def _is_at(path: str, field: str) -> bool:
 
 def _complete(error: FieldError, serializer: Any) -> FieldError:
     """Return the error with a documented code, the allowed values, and the name that the body uses."""
-    code = _OTHER_NAMES.get(error.code, error.code)
+    code = error.code if error.code in CODES else INVALID
     allowed = error.allowed or (_get_choices(serializer, error.field) if code == "invalid_choice" else ())
     field = error.field
     for second, first in getattr(serializer, "second_names", {}).items():
         if field == first and first not in serializer.initial_data and second in serializer.initial_data:
             field = second
-    return FieldError(field, error.rule, code if code in CODES else INVALID, allowed)
+    return FieldError(field, error.rule, code, allowed)
 
 
 def _get_choices(serializer: Any, path: str) -> list[str]:

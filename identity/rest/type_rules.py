@@ -1,4 +1,4 @@
-"""The rules about JSON types that REST framework states in the words of Python."""
+"""Errors of REST framework in the terms of JSON."""
 
 from typing import Final
 
@@ -6,15 +6,21 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 
 INVALID_TYPE: Final = "invalid_type"
-_OBJECT: Final = ErrorDetail("must be an object", INVALID_TYPE)
-_RULES: Final = {"not_a_list": ErrorDetail("must be a list", INVALID_TYPE), "not_a_dict": _OBJECT}
+_OBJECT: Final = ("must be an object", INVALID_TYPE)
+# For a code of REST framework, the message and the code. None keeps the message.
+_TERMS: Final[dict[str, tuple[str | None, str]]] = {
+    "not_a_list": ("must be a list", INVALID_TYPE),
+    "not_a_dict": _OBJECT,
+    "empty": (None, "blank"),
+    "max_string_length": (None, "max_value"),
+}
 
 
-def restate(detail: ErrorDetail) -> ErrorDetail:
-    """Return an error with its rule in the words of JSON."""
-    if _is_about_an_object(detail):
-        return _OBJECT
-    return _RULES.get(str(detail.code), detail)
+def to_json_terms(detail: ErrorDetail) -> ErrorDetail:
+    """Return an error whose message and code use the terms of JSON; other errors unchanged."""
+    same = (None, str(detail.code))
+    message, code = _OBJECT if _is_about_an_object(detail) else _TERMS.get(str(detail.code), same)
+    return ErrorDetail(message or str(detail), code)
 
 
 def _is_about_an_object(detail: ErrorDetail) -> bool:

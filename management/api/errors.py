@@ -121,8 +121,8 @@ def _fields(detail: object, path: str = "") -> str:
             for index, item in enumerate(detail)
             if item
         )
-    restated = type_rules.restate(detail) if isinstance(detail, exceptions.ErrorDetail) else detail
-    text = str(restated).rstrip(".")
+    error = type_rules.to_json_terms(detail) if isinstance(detail, exceptions.ErrorDetail) else detail
+    text = str(error).rstrip(".")
     return f"{path}: {text}" if path else text
 
 
