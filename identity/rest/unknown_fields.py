@@ -23,7 +23,8 @@ def describe(view: Any, request: Request, result: object = None) -> str:
 
     Commas separate the names. Every character that could end a name or the header is percent-encoded. A
     parameter of the query string begins with a question mark. ``+5`` stands for five more names. ``result``
-    is that of the answer: a field that a PATCH cannot set is not named if it was sent as it is.
+    is the row in the response. A field that a PATCH cannot set is named only if its value there differs from
+    the one that was sent.
     """
     shown: list[str] = []
     length = others = 0
@@ -52,11 +53,11 @@ def _find_in_body(view: Any, request: Request, result: object) -> Iterator[tuple
     except APIException:  # the request was refused before its body was read
         return
     yield from (("", path) for path in _compare(serializer, body, ""))
-    yield from (("", name) for name in _find_unchanged(serializer, body, result))
+    yield from (("", name) for name in _find_not_patched(serializer, body, result))
 
 
-def _find_unchanged(serializer: Any, body: object, result: object) -> Iterator[str]:
-    """Return the fields that a PATCH has sent with another value, and cannot set."""
+def _find_not_patched(serializer: Any, body: object, result: object) -> Iterator[str]:
+    """Yield the fields that the PATCH sent with another value than the row has, and that it cannot set."""
     if not isinstance(body, Mapping) or not isinstance(result, Mapping):
         return
     if not getattr(serializer, "partial", False):
