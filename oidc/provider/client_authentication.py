@@ -79,12 +79,15 @@ def authenticate(authorization: str | None, parameters: Mapping[str, str]) -> Cl
     credentials = read_credentials(authorization, parameters)
     client = find(credentials.client_id)
     if client is None or not is_authentic(client, credentials):
-        raise build_refusal(authorization, credentials)
+        raise new_invalid_client(authorization, credentials)
     return client
 
 
-def build_refusal(authorization: str | None, credentials: Credentials) -> InvalidClient:
-    """Return the error of a request that no client has authenticated."""
+def new_invalid_client(authorization: str | None, credentials: Credentials) -> InvalidClient:
+    """Return the error for a request whose client could not be authenticated.
+
+    It says so if ``client_id`` is missing.
+    """
     is_missing = authorization is None and not credentials.client_id
     description = "The parameter client_id is missing." if is_missing else ""
     return InvalidClient(description, client_id=credentials.client_id)

@@ -83,7 +83,7 @@ def authenticate_client(request: TokenRequest) -> AuthenticatedRequest:
     credentials = client_authentication.read_credentials(request.authorization, request.parameters)
     found = request.grant.find_client(request, credentials.client_id)
     if found is None or not client_authentication.is_authentic(found.client, credentials):
-        raise client_authentication.build_refusal(request.authorization, credentials)
+        raise client_authentication.new_invalid_client(request.authorization, credentials)
     return AuthenticatedRequest(
         request,
         found.client,
