@@ -26,7 +26,10 @@ def describe(seconds: int) -> str:
 
 
 def describe_exactly(seconds: int) -> str:
-    """Return a time that is a setting in its largest unit without a remainder, for example ``30 days``."""
+    """Return a time in the largest unit that gives a whole number, for example ``30 days`` or ``90 minutes``.
+
+    Nothing is rounded.
+    """
     if seconds and seconds % _DAY == 0:
         number, text = seconds // _DAY, ngettext("%(number)s day", "%(number)s days", seconds // _DAY)
     elif seconds and seconds % _HOUR == 0:

@@ -17,7 +17,7 @@ def key_of(kind: Kind, identifier: str) -> str:
 
 
 def limit_key_of(kind: Kind, key: str) -> str:
-    """Return the key that counts messages and codes of an email or phone with this lookup key.
+    """Return the key under which limits count an email or phone. ``key`` is its lookup key.
 
     ``00…`` and ``+…`` are two phones, which two users can have, but messages to them usually arrive at one.
     Locks keep the lookup key: the sign-in of one user must not clear the failures of the other.

@@ -24,7 +24,7 @@ class UsernameIsFixed(ServiceError):
 
 
 class ChangedTooOften(limits.TooMany):
-    """The user reached the limit of changes of the own profile."""
+    """The user changed their profile too often."""
 
     reason = "changed_too_often"
 
