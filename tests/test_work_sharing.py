@@ -24,7 +24,7 @@ def ids(items: Any) -> list[str]:
 
 
 @given(order=st.lists(st.integers(0, 2), max_size=30))
-def test_each_test_runs_in_one_process_whoever_is_quicker(tmp_path_factory, order):
+def test_each_test_runs_in_one_process_in_any_order(tmp_path_factory, order):
     folder = tmp_path_factory.mktemp("taken")
     processes = [take(items_of(*FILES), Notes(folder, "sqlite")) for _ in range(3)]
 

@@ -172,7 +172,7 @@ class TestClientCredentials:
 
 
 class TestAMistakeOfADeveloper:
-    def test_a_request_without_a_client_is_told_so(self, acme):
+    def test_a_request_without_a_client_names_the_missing_parameter(self, acme):
         answer = acme.post("/oidc/token", data={"grant_type": "client_credentials"})
 
         assert refusal(answer) == (401, "invalid_client")

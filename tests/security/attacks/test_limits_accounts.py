@@ -22,7 +22,7 @@ SERVER = {
 }
 
 
-def is_told_so(answer: httpx.Response) -> bool:
+def names_the_profile_limit(answer: httpx.Response) -> bool:
     return bool(re.search(r"You changed your profile too often\. Try again in \d+ minutes\.", answer.text))
 
 
@@ -34,7 +34,7 @@ class TestProfiles:
 
         assert [answer.status_code for answer in answers] == [303] * 4 + [429] * 2
         assert 0 < int(answers[-1].headers["Retry-After"]) <= 3600
-        assert is_told_so(answers[-1])
+        assert names_the_profile_limit(answers[-1])
         assert len(entries(world, "User.Update")) == 3
         assert stored(world, user).name == "3" * 200
 
@@ -78,7 +78,7 @@ class TestUsernames:
         answer = send(browser, "username", username="another", password=PASSWORD)
 
         assert answer.status_code == 429
-        assert is_told_so(answer)
+        assert names_the_profile_limit(answer)
 
 
 def by_page(browser: Browser, password: str) -> int:
