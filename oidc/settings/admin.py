@@ -25,7 +25,6 @@ _LIFETIMES = (
     "session_idle_seconds", "session_absolute_seconds",
     "refresh_token_idle_seconds", "refresh_token_absolute_seconds",
 )  # fmt: skip
-_Lifetimes = tuple[int | None, int | None]  # without use, and at most
 _GROUPS = {
     OidcSettings.GroupsClaim.ROLES: _("The names of the user's roles"),
     OidcSettings.GroupsClaim.ORGANIZATIONS: _("The names of the user's organizations"),
@@ -164,20 +163,21 @@ class OidcSettingsAdmin(Pages):
         return _describe(own, of_installation)
 
 
-def _describe(own: _Lifetimes, of_installation: _Lifetimes) -> str:
+def _describe(own: tuple[int | None, int | None], of_installation: tuple[int, int]) -> str:
+    """Return how long something lives without use, and at most.
+
+    What the tenant does not set is described with the value of the installation.
+    """
+    pairs = zip(own, of_installation, strict=True)
+    idle, absolute = (
+        durations.describe_exactly(default if mine is None else mine) for mine, default in pairs
+    )
+    lifetimes = join(
+        (
+            gettext("%(time)s without use") % {"time": idle},
+            gettext("%(time)s at most") % {"time": absolute},
+        )
+    )
     if own == (None, None):
-        lifetimes = join((_describe_idle(of_installation[0]), _describe_absolute(of_installation[1])))
         return gettext("As the installation: %(lifetimes)s") % {"lifetimes": lifetimes}
-    return join((_describe_idle(own[0]), _describe_absolute(own[1])))
-
-
-def _describe_idle(seconds: int | None) -> str:
-    if seconds is None:
-        return gettext("without use: as the installation")
-    return gettext("%(time)s without use") % {"time": durations.describe_exactly(seconds)}
-
-
-def _describe_absolute(seconds: int | None) -> str:
-    if seconds is None:
-        return gettext("at most: as the installation")
-    return gettext("%(time)s at most") % {"time": durations.describe_exactly(seconds)}
+    return lifetimes

@@ -91,6 +91,17 @@ def test_without_its_own_lifetimes_a_tenant_shows_those_of_the_installation(acme
     assert shown["Refresh tokens"] == "As the installation: 14 days without use, 180 days at most"
 
 
+def test_a_lifetime_that_a_tenant_does_not_set_is_that_of_the_installation(acme, operator):
+    with acme.active():
+        settings.change({"session_idle_seconds": 3_600, "refresh_token_absolute_seconds": 7_776_000})
+        current = settings.current()
+
+    shown = lines(operator.get(f"/admin/oidc_settings/oidcsettings/{current.pk}/change/").text)
+
+    assert shown["Sessions"] == "1 hour without use, 14 days at most"
+    assert shown["Refresh tokens"] == "14 days without use, 90 days at most"
+
+
 def test_the_page_of_a_key_is_called_by_its_algorithm(acme, operator):
     page = operator.get("/admin/keys/signingkey/").text
     (address,) = re.findall(r'href="(/admin/keys/signingkey/[^"]+/change/)', page)
