@@ -82,9 +82,12 @@ def change(
     Raises:
         TokenTooOld: the log would be kept for a shorter time, and ``is_proven`` is false.
         records.Stale: the tenant was changed since the caller read it.
+        records.Gone: the tenant was deleted.
 
     """
     columns = {name: value for name, value in fields.items() if name == "name"}
+    if "audit_retention_days" in fields:
+        records.lock(tenant, expected)  # so that nobody sets other days between the check and the change
     days = retention.get_days(tenant.pk)
     new_days = fields.get("audit_retention_days", days)
     facts: dict[str, Any] = {}

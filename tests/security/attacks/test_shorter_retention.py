@@ -1,15 +1,22 @@
 """A stolen token or session that has the audit log deleted (AP41)."""
 
 import json
+import time
 
 import pytest
+import time_machine
 from django.conf import settings as configured
+from django.db import connection
 from django.test import Client
 
 from audit import retention
 from audit.models import Entry
+from identity.core import tenancy
+from identity.tenants import services as tenants
+from management.administrators import tokens
 from tests.support import management, operators
 from tests.support.cast import PASSWORD, default_world
+from tests.support.database_locks import send_meanwhile
 from tests.support.management import result_of
 from tests.support.operators import hidden_fields
 from tests.support.site_sessions import age
@@ -42,6 +49,20 @@ def test_attack_AP41_an_old_token_does_not_shorten_the_retention(root, acme, kep
     assert (send(audit_retention_days=None), kept()) == (200, None)
     assert (send(audit_retention_days=36_500), kept()) == (403, None)
     assert send(name="Another") == 200
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
+def test_attack_AP41_nor_days_that_are_not_committed(acme, kept):
+    with time_machine.travel(time.time() - configured.ADMIN_PROOF_SECONDS - 60):
+        thief = management.Caller(default_world(), tokens.issue(operators.administrator()))
+
+    answer = send_meanwhile(
+        tenancy.using(tenancy.DEFAULT),
+        lambda: tenants.change(acme.tenant, {"audit_retention_days": 200}),
+        lambda: thief.patch(f"/tenants/{acme.tenant.pk}", audit_retention_days=100),
+    )
+
+    assert (answer.status_code, kept()) == (403, 200)
 
 
 def test_attack_AP41_the_log_has_the_old_and_the_new_number(root, acme, kept):
