@@ -116,8 +116,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def _break_cycles(self, _: object) -> None:
         """Let go of what refers to the connection, once its last request is served.
 
-        Otherwise its memory waits to be collected as garbage, and to collect many connections pauses the
-        worker.
+        Otherwise its memory waits for garbage collection, which pauses a worker that has many connections.
         """
         self.app = self._callback_parser = self._body_receiver = self._task = None
 
