@@ -9,8 +9,8 @@ from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import work_sharing
-from tests.support.work_sharing import Notes, take
+from tests.support import work_stealing
+from tests.support.work_stealing import Notes, take
 
 FILES = ["tests/a/test_a.py", "tests/faults/test_b.py", "tests/faults/test_c.py", "tests/d/test_d.py"]
 
@@ -46,7 +46,7 @@ def test_a_second_process_begins_with_long_files_and_at_the_end_and_a_folder_sta
 
 
 def test_every_long_file_is_there():
-    assert [name for name in work_sharing._LONG if not (settings.BASE_DIR / name).exists()] == []
+    assert [name for name in work_stealing._LONG if not (settings.BASE_DIR / name).exists()] == []
 
 
 def test_lists_are_taken_apart_and_one_without_a_file_left_is_noted(tmp_path):
@@ -87,7 +87,7 @@ def taken(tmp_path, monkeypatch):
 def test_what_another_process_has_taken_is_not_imported(taken, file, options, ignored):
     config = config_of(taken, **options)
 
-    assert work_sharing.pytest_ignore_collect(taken / file, config) is ignored
+    assert work_stealing.pytest_ignore_collect(taken / file, config) is ignored
 
 
 def test_the_loop_runs_what_is_left_and_says_which_test_comes_next(taken):
@@ -101,7 +101,7 @@ def test_the_loop_runs_what_is_left_and_says_which_test_comes_next(taken):
         item.config = mock.Mock()
         item.config.hook.pytest_runtest_protocol = lambda item, nextitem: ran.append((item, nextitem))
 
-    assert work_sharing.pytest_runtestloop(session) is True
+    assert work_stealing.pytest_runtestloop(session) is True
 
     tests = [item for item, _ in ran]
     assert ids(tests) == ids(items_of("tests/e/test_e.py", "tests/d/test_d.py"))
@@ -120,7 +120,7 @@ def test_the_loop_ends_where_pytest_says_so(taken, stop):
         item.config.hook.pytest_runtest_protocol = lambda **_: setattr(session, stop, "enough")
 
     with pytest.raises(ValueError if stop == "shouldfail" else KeyError):
-        work_sharing.pytest_runtestloop(session)
+        work_stealing.pytest_runtestloop(session)
 
 
 @pytest.mark.parametrize(("failed", "only_collects"), [(1, False), (0, True)])
@@ -129,11 +129,11 @@ def test_pytest_itself_tells_of_errors_and_lists_tests(taken, failed, only_colle
     session.config = config_of(taken)
     session.config.option.collectonly = only_collects
 
-    assert work_sharing.pytest_runtestloop(session) is None
+    assert work_stealing.pytest_runtestloop(session) is None
 
 
 def test_without_a_folder_for_notes_pytest_runs_all(monkeypatch):
     monkeypatch.delenv("TEST_TAKEN", raising=False)
 
-    assert work_sharing.pytest_runtestloop(mock.Mock()) is None
-    assert work_sharing.pytest_ignore_collect(mock.Mock(), mock.Mock()) is None
+    assert work_stealing.pytest_runtestloop(mock.Mock()) is None
+    assert work_stealing.pytest_ignore_collect(mock.Mock(), mock.Mock()) is None
