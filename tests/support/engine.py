@@ -283,8 +283,8 @@ ONCE = {
 }
 
 # What a third process begins with, first on one engine and then on the other: tests wait for servers and for
-# other programs, so that two processes do not keep two processors busy. A process that has no files left runs
-# those of another: ``work_stealing``.
+# other programs, so that two processes do not keep two processors busy. A process that has run its own files
+# runs those of another: ``work_stealing``.
 APART = {
     "sqlite": ("browser/", "config/environment/", "docs/"),
     "postgres": (

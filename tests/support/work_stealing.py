@@ -1,9 +1,9 @@
-"""Lists of files that several processes of one run share: each file runs in the process that takes it first.
+"""Work stealing: a process that has run its own files runs those of another process.
 
-``tests/run`` starts three processes, each with a list of its own. A process that has no files left runs those
-of another list until no list has a file that nobody has taken. It begins with what takes minutes in a
-thorough run, and goes on from the end of the list. ``TEST_TAKEN`` names the folder in which they note what is
-taken.
+If PostgreSQL answers, ``tests/run`` starts three processes, each with lists of its own. A process claims each
+file before it runs it. When its own lists have no file left, it claims files of the others: first those that
+take minutes in a thorough run, then from the end of the list. ``TEST_CLAIMS`` names the folder in which the
+processes record their claims.
 """
 
 import os
@@ -13,9 +13,9 @@ from typing import Final
 
 import pytest
 
-# Folders whose files share what takes long to set up, or what they found.
+# Folders whose files share results, or servers that take long to start.
 _TOGETHER: Final = ("tests/conformance/", "tests/docs/", "tests/faults/", "tests/interop/")
-# What keeps the other processes waiting for minutes if it is begun last.
+# The other processes would wait for minutes for a file of these that starts last.
 _LONG: Final = (
     "tests/faults/",
     "tests/identity/test_ownership_races.py",
@@ -28,28 +28,28 @@ _LONG: Final = (
 )
 
 
-class Notes:
-    """What the processes of a run have noted about one list of files."""
+class Claims:
+    """The files of one list that the processes of a run have claimed."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
 
     def begin(self) -> bool:
-        """Note that a process begins. Return whether it is the first."""
-        return self._note("begun")
+        """Record that a process begins with the list. Return whether it is the first."""
+        return self._record("begun")
 
-    def take(self, files: str) -> bool:
-        """Take a file or a folder. Return False if another process has taken it."""
-        return self._note(_taking(files))
+    def claim(self, files: str) -> bool:
+        """Claim a file or a folder. Return False if another process has claimed it."""
+        return self._record(_claim_of(files))
 
-    def is_taken(self, files: str) -> bool:
-        return self._path(_taking(files)).exists()
+    def is_claimed(self, files: str) -> bool:
+        return self._path(_claim_of(files)).exists()
 
     def end(self) -> None:
-        """Note that all files are taken, so that no other process starts with the list."""
-        self._note("taken")
+        """Record that all files are claimed, so that no other process starts with the list."""
+        self._record("claimed")
 
-    def _note(self, what: str) -> bool:
+    def _record(self, what: str) -> bool:
         try:
             self._path(what).touch(exist_ok=False)
         except FileExistsError:
@@ -61,21 +61,21 @@ class Notes:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import files that another process has taken. Shards are made of all files, so they need them."""
-    notes = _notes_of(config)
-    if notes is None or config.getoption("shard") or not collection_path.is_relative_to(config.rootpath):
+    """Do not import files that another process has claimed. Shards divide all files, so they need each."""
+    claims = _get_claims(config)
+    if claims is None or config.getoption("shard") or not collection_path.is_relative_to(config.rootpath):
         return None
     file = collection_path.relative_to(config.rootpath).as_posix()
-    return True if notes.is_taken(_with_its_folder(file)) else None
+    return True if claims.is_claimed(_with_its_folder(file)) else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Run the tests of the files that this process takes. Without a folder for notes, pytest runs all."""
-    notes = _notes_of(session.config)
-    if notes is None or session.testsfailed or session.config.option.collectonly:
+    """Run the tests of the files that this process claims. Without a folder for claims, pytest runs all."""
+    claims = _get_claims(session.config)
+    if claims is None or session.testsfailed or session.config.option.collectonly:
         return None
-    todo = take(session.items, notes)
+    todo = take(session.items, claims)
     item = next(todo, None)
     while item is not None:
         following = next(todo, None)  # pytest keeps the fixtures that both need
@@ -88,25 +88,28 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     return True
 
 
-def take(items: Iterable[pytest.Item], notes: Notes) -> Iterator[pytest.Item]:
-    """Yield the tests of files that no other process has taken. The first process begins at the beginning."""
+def take(items: Iterable[pytest.Item], claims: Claims) -> Iterator[pytest.Item]:
+    """Yield the tests of the files that this process claims.
+
+    The first process claims from the start of the list, others the long files first and then from the end.
+    """
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
         tests.setdefault(_with_its_folder(item.nodeid.partition("::")[0]), []).append(item)
     order = list(tests)
-    if not notes.begin():
+    if not claims.begin():
         order.reverse()
         order.sort(key=lambda files: files not in _LONG)
     for files in order:
-        if notes.take(files):
+        if claims.claim(files):
             yield from tests[files]
-    notes.end()
+    claims.end()
 
 
-def _notes_of(config: pytest.Config) -> Notes | None:
-    folder = os.environ.get("TEST_TAKEN")
+def _get_claims(config: pytest.Config) -> Claims | None:
+    folder = os.environ.get("TEST_CLAIMS")
     apart = "-apart" if config.getoption("apart") else ""
-    return Notes(Path(folder), f"{config.getoption('engine')}{apart}") if folder else None
+    return Claims(Path(folder), f"{config.getoption('engine')}{apart}") if folder else None
 
 
 def _with_its_folder(file: str) -> str:
@@ -114,5 +117,5 @@ def _with_its_folder(file: str) -> str:
     return next((folder for folder in _TOGETHER if file.startswith(folder)), file)
 
 
-def _taking(files: str) -> str:
+def _claim_of(files: str) -> str:
     return f"has {files.replace('/', ' ')}"
