@@ -1,5 +1,8 @@
 """The processes of a run claim files of one list, and together they run each file once."""
 
+import shutil
+import subprocess
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -137,3 +140,22 @@ def test_without_a_folder_for_claims_pytest_runs_all(monkeypatch):
 
     assert work_stealing.pytest_runtestloop(mock.Mock()) is None
     assert work_stealing.pytest_ignore_collect(mock.Mock(), mock.Mock()) is None
+
+
+def test_each_process_of_tests_run_helps_with_every_list(tmp_path):
+    """Nothing is claimed here, because a program that records its arguments replaces Python."""
+    python, script = tmp_path / ".venv/bin/python", tmp_path / "tests/run"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\n[ "$2" != pytest ] || echo "$@" >>arguments\n')
+    python.chmod(0o755)
+    script.parent.mkdir()
+    shutil.copy(settings.BASE_DIR / "tests/run", script)
+
+    subprocess.run(["/bin/sh", script], check=False, capture_output=True)
+
+    lists = [
+        f"-m pytest --engine={engine}{apart}"
+        for engine in ("sqlite", "postgres")
+        for apart in ("", " --apart")
+    ]
+    assert Counter((tmp_path / "arguments").read_text().splitlines()) == dict.fromkeys(lists, 3)
