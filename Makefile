@@ -22,7 +22,7 @@ run: $(VENV)/runtime ## Start Gatehouse and its demo application; Ctrl-C stops b
 demo: $(VENV)/runtime ## Start it with a tenant full of made-up users, applications and sign-ins
 	@DEBUG=$${DEBUG:-true} $(BIN)/python manage.py run --demo-tenant
 
-argon2: $(VENV)/runtime ## Build Argon2id for AVX2 and AVX-512: hashing takes a third to half less CPU (needs gcc)
+argon2: $(VENV)/runtime ## Build Argon2id for AVX2 and AVX-512: hashing takes at least a quarter less CPU (needs gcc)
 	@sh docs/deployment/build-argon2.sh $(BIN)/python requirements-argon2.lock
 
 pictures: $(VENV)/development ## Take the pictures of docs/tour.md and of the README again

@@ -150,7 +150,7 @@ ONCE = {
         "test_standards.py",
         "test_supply_chain.py",
         "test_words.py",
-        "test_work_sharing.py",
+        "test_work_stealing.py",
     ),
     "postgres": (
         "config/server/test_batches.py",
@@ -283,8 +283,8 @@ ONCE = {
 }
 
 # What a third process begins with, first on one engine and then on the other: tests wait for servers and for
-# other programs, so that two processes do not keep two processors busy. A process that has no files left runs
-# those of another: ``work_sharing``.
+# other programs, so that two processes do not keep two processors busy. A process that has run its own files
+# runs those of another: ``work_stealing``.
 APART = {
     "sqlite": ("browser/", "config/environment/", "docs/"),
     "postgres": (
