@@ -194,7 +194,6 @@ def _change(
     acr_rules.hold(fields)
     _hold_keys(fields)
     changed_fields = changed_fields or sorted(fields)
-    fields = branding.change(application, fields, expected)
     fields = fields | lifetimes.change(application, fields)
     allowed = allowed_lists.resolve(application, fields)
     if allowed.sent:
@@ -203,6 +202,8 @@ def _change(
         fields = fields | {"grant_types": validate_grant_types(fields["grant_types"], application.type)}
     if "require_pkce" in fields:
         fields = fields | {"require_pkce": validate_require_pkce(fields["require_pkce"], application.type)}
+    # These lock the application. What locks the tenant comes before, as in other transactions.
+    fields = branding.change(application, fields, expected)
     proof.check_required_of_sign_ins(application, "required_acr", fields, expected, is_proven=is_proven)
     before = {name: getattr(application, name) for name in fields}
     for name, value in fields.items():
