@@ -188,7 +188,7 @@ class ResourceAdmin(Pages):
             "delete", _("Delete API resource"),
             _("Deletes the API resource and its scopes, which are also removed from all roles."), _remove,
             is_possible=_is_unprotected, is_destructive=True, sentence=_("Delete {name}"),
-            impact=impacts.measure,
+            impact=impacts.measure, needs_proof=lambda resource: bool(resource.required_acr),
         ),
         Operation(
             "create", _("Create API resource"),

@@ -161,16 +161,23 @@ def add_scope(resource_id: UUID, **fields: Any) -> Scope:
     return scope
 
 
-def remove(resource: Resource, *, expected: frozenset[int] | None) -> None:
+@transaction.atomic
+def remove(resource: Resource, *, expected: frozenset[int] | None, is_proven: bool = True) -> None:
     """Delete a resource and its scopes. Roles lose these scopes.
 
+    ``is_proven`` is whether the administrator who deletes it has signed in recently. Without a proof, a
+    resource with the same indicator could be created again without ``required_acr``.
+
     Raises:
+        proof.TokenTooOld: the resource has a ``required_acr``, and ``is_proven`` is false.
         Protected: the resource is the management API.
         records.Stale: the resource was changed since the caller read it.
 
     """
     if resource.is_protected:
         raise Protected
+    removed = {"required_acr": ""}
+    proof.check_required_of_sign_ins(resource, "required_acr", removed, expected, is_proven=is_proven)
     records.remove(resource, event=Event.RESOURCE_DELETE, expected=expected, name=resource.name)
 
 

@@ -54,8 +54,9 @@ class ResourceViewSet(CrudViewSet):
         services.change(row, fields, expected=expected, is_proven=caller.has_signed_in_recently)
 
     def perform_destroy(self, row: Resource, expected: frozenset[int] | None) -> None:
-        """Delete a resource with its scopes."""
-        services.remove(row, expected=expected)
+        """Delete a resource with its scopes. With a ``required_acr``, it needs a recent sign-in."""
+        caller: Any = self.request.user
+        services.remove(row, expected=expected, is_proven=caller.has_signed_in_recently)
 
 
 class ScopeViewSet(CrudViewSet):

@@ -28,9 +28,13 @@ def check(old: Mapping[str, Any], new: Mapping[str, Any], *, is_proven: bool) ->
 
 
 def _is_weaker(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    return _asks_fewer_users(_get("mfa", old), _get("mfa", new)) or (
+    has_factors = bool(old["mfa"].get("factors"))
+    return (
+        _asks_fewer_users(_get("mfa", old), _get("mfa", new))
         # Without factors, nothing is asked for that could be skipped.
-        bool(old["mfa"].get("factors")) and _skips_more(old, new)
+        or (has_factors and _skips_more(old, new))
+        # Until then only a passkey had the strength that applications, APIs and organizations require.
+        or (not has_factors and bool(new["mfa"].get("factors")) and _get("passkey_sign_in", old)["enabled"])
     )
 
 

@@ -25,7 +25,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
 
     """
     row = _get_row(raw)
-    if row is not raw and "password" not in row:
+    if not _is_user(raw, row):
         raise LeftOut(gettext_noop("not a user"))
     email, hashed = values.text(row.get("email")), values.text(row.get("password"))
     username, phone = values.text(row.get("username")), values.text(row.get("phone"))
@@ -42,9 +42,19 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
 
 
 def find_id(raw: dict[str, Any]) -> str:
-    """Return the id of a user, or the username if there is no id."""
+    """Return the id of a user, or the username if there is no id.
+
+    Return an empty string for a record that is not a user: the key of a session or a token is secret.
+    """
     row = _get_row(raw)
-    return str(row.get("id") or row.get("username") or "")
+    if not _is_user(raw, row):
+        return ""
+    return values.identifier(row.get("id")) or values.text(row.get("username"))
+
+
+def _is_user(raw: dict[str, Any], row: dict[str, Any]) -> bool:
+    """Return whether a record with these columns is a user. ``dumpdata`` writes all kinds of rows."""
+    return row is raw or "password" in row
 
 
 def _get_row(raw: dict[str, Any]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
 
 def find_id(raw: dict[str, Any]) -> str:
     """Return the id of a user, or the username if there is no id."""
-    return str(raw.get("id") or raw.get("username") or "")
+    return values.identifier(raw.get("id")) or values.text(raw.get("username"))
 
 
 def _unwrap(value: Any) -> Any:

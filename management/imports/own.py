@@ -55,8 +55,9 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
 
 def find_id(raw: dict[str, Any]) -> str:
     """Return the id of a user, or the first identifier if there is no ``id``."""
-    first = next((f"{kind}:{raw[kind]}" for kind in ("username", "email", "phone") if raw.get(kind)), "")
-    return str(raw.get("id") or first)
+    identifiers = ((kind, values.identifier(raw.get(kind))) for kind in ("username", "email", "phone"))
+    first = next((f"{kind}:{value}" for kind, value in identifiers if value), "")
+    return values.identifier(raw.get("id")) or first
 
 
 def check_columns(names: Collection[str]) -> None:

@@ -21,6 +21,12 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def identifier(value: Any) -> str:
+    """Return an id that is a string or an integer as text, otherwise an empty string."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number else text(value)
+
+
 def flag(name: str, value: Any) -> bool:
     """Return a boolean, as JSON has it or as databases write it to CSV.
 

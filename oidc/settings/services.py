@@ -122,12 +122,12 @@ def _check_aliases(row: OidcSettings, changes: dict[str, Any]) -> None:
 
 
 def _get_moved_values(row: OidcSettings, changes: dict[str, Any]) -> set[str]:
-    """Return the aliases that the changes give another level."""
+    """Return the aliases that the changes add, or give another level."""
     old, new = (
         {alias["value"]: alias["level"] for alias in aliases}
         for aliases in (row.acr_aliases, changes.get("acr_aliases", row.acr_aliases))
     )
-    return {value for value in old.keys() & new.keys() if old[value] != new[value]}
+    return {value for value in new if old.get(value) != new[value]}
 
 
 def _find_uses(values: set[str]) -> list[tuple[str, str]]:

@@ -70,7 +70,9 @@ UNREADABLE: list[tuple[str, Any, str]] = [
     ("firebase", {"users": [{"localId": "f2"}]}, "f2"),
     ("logto", [{"id": "l1", "username": "ann", "created_at": "x"}], "l1"),
     ("django", [{"model": "auth.user", "pk": 7, "fields": {"password": "", "date_joined": "x"}}], "7"),
-    ("django", [{"model": "auth.group", "pk": 8, "fields": {}}], "8"),
+    ("django", [{"model": "sessions.session", "pk": "a session's secret key", "fields": {}}], ""),
+    ("jsonl", {"id": ["a list"], "email": "ann@example.com", "created_at": "x"}, "email:ann@example.com"),
+    ("keycloak", {"users": [{"id": {}, "username": "ann", "createdTimestamp": "x"}]}, "ann"),
 ]
 
 

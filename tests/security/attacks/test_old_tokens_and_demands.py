@@ -156,6 +156,37 @@ def test_attack_AP47_nor_does_it_give_an_alias_that_is_required_another_level(ad
     result_of(admin.patch("/oidc-settings", **alias("urn:service:acr:1fa")))
 
 
+def test_attack_AP47_nor_does_it_add_an_alias_that_is_required_and_missing(acme, admin, thief):
+    path = resource(admin)
+    with acme.active():  # as an earlier release could leave it
+        Resource.objects.filter(pk=path.rpartition("/")[2]).update(required_acr="urn:acme:gone")
+    alias = {"acr_aliases": [{"value": "urn:acme:gone", "level": "urn:service:acr:1fa"}]}
+
+    assert refusal_of(thief.patch("/oidc-settings", **alias), 403) == MESSAGE
+    result_of(admin.patch("/oidc-settings", **alias))
+
+
+def test_attack_AP47_nor_does_it_delete_an_api_that_has_one(admin, thief):
+    strict, free = resource(admin, **ACR), resource(admin)
+
+    assert refusal_of(thief.delete(strict), 403) == MESSAGE
+    assert result_of(admin.get(strict))["required_acr"] == TWO
+    result_of(thief.delete(free))
+    result_of(admin.delete(strict))
+
+
+@pytest.mark.parametrize(("passkeys", "is_refused"), [(True, True), (False, False)])
+def test_attack_AP47_nor_does_it_set_the_first_factors_beside_passkeys(
+    acme, admin, thief, passkeys, is_refused
+):
+    result_of(admin.patch("/sign-in-experience", mfa={"factors": []}, passkey_sign_in={"enabled": passkeys}))
+
+    answer = thief.patch("/sign-in-experience", mfa={"factors": ["Totp"]})
+
+    assert (answer.status_code == 403) is is_refused
+    result_of(admin.patch("/sign-in-experience", mfa={"factors": ["Totp"]}))
+
+
 @pytest.mark.parametrize(
     ("build", "demand", "page"),
     [
