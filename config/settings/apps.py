@@ -113,6 +113,7 @@ USER_DATA = [
 ]
 # The functions that may refuse to delete a row of a model: see identity.core.deletion_rules.
 DELETION_RULES = {
+    "applications.Application": ["oidc.applications.lifetimes.lock_before_deletion"],
     "roles.Role": ["oidc.applications.access.check_role_deletion"],
     "organizations.Organization": ["oidc.applications.access.check_organization_deletion"],
 }

@@ -75,6 +75,14 @@ def get_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
     return {_EFFECTIVE[name]: _get_smaller(getattr(current, name), fields[name]) for name in names}
 
 
+def lock_before_deletion(_: Application) -> None:
+    """Lock the tenant, which changes of lifetimes lock before refresh families and applications.
+
+    A deletion locks the application first and its families later, so that one could wait for the other.
+    """
+    tenants.lock()
+
+
 def _keep_expired(application_id: UUID | None) -> None:
     """Expire the families of an application, or of the tenant if None, that have exceeded their lifetimes.
 

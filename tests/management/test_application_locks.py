@@ -1,4 +1,4 @@
-"""A change of an application locks the tenant first, as a change of the tenant's settings does."""
+"""Changes and deletions of an application lock the tenant first, as changes of its settings do."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,16 +23,36 @@ CHANGES = {
 }
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_it_holds_no_application_while_it_waits_for_the_tenant(acme, change):
-    admin = management.superuser(acme)
-    made = admin.created("/applications", name="Locked", type="SPA")
+pytestmark = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
+)
 
+
+@pytest.fixture
+def admin(acme):
+    return management.superuser(acme)
+
+
+def send_while_the_tenant_is_locked(acme, pk, request):
+    """Check that the request waits for the tenant, and holds no lock of the application meanwhile."""
     with ThreadPoolExecutor(1) as threads, acme.active():
         with transaction.atomic():
             tenants.lock()
-            sent = threads.submit(admin.patch, f"/applications/{made['id']}", **change)
+            sent = threads.submit(request)
             assert wait_until(lambda: sent.done() or is_blocking())
-            Application.objects.select_for_update(nowait=True).get(pk=made["id"])
+            assert not sent.done()
+            Application.objects.select_for_update(nowait=True).get(pk=pk)
         result_of(sent.result())
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change(acme, admin, change):
+    pk = admin.created("/applications", name="Locked", type="SPA")["id"]
+
+    send_while_the_tenant_is_locked(acme, pk, lambda: admin.patch(f"/applications/{pk}", **change))
+
+
+def test_a_deletion(acme, admin):
+    pk = admin.created("/applications", name="Deleted", type="SPA")["id"]
+
+    send_while_the_tenant_is_locked(acme, pk, lambda: admin.delete(f"/applications/{pk}"))
