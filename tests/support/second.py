@@ -1,19 +1,27 @@
 """A second server on the database of the run, with other environment variables."""
 
+import secrets
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from tests.support import server
 from tests.support.cast import World
 from tests.support.threads import at_once
 
+_PORTS = range(20_000, 32_000)  # below those of net.ipv4.ip_local_port_range
+
 
 def free_port() -> int:
-    """Return a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a free port that the system gives to nobody who asks for any port.
+
+    Otherwise another process of the run could get it before the server is up.
+    """
+    while True:
+        port = secrets.choice(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager
