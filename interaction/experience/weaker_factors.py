@@ -33,9 +33,18 @@ def _is_weaker(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
         _asks_fewer_users(_get("mfa", old), _get("mfa", new))
         # Without factors, nothing is asked for that could be skipped.
         or (has_factors and _skips_more(old, new))
-        # Until then only a passkey had the strength that applications, APIs and organizations require.
-        or (not has_factors and bool(new["mfa"].get("factors")) and _get("passkey_sign_in", old)["enabled"])
+        or (_get("passkey_sign_in", old)["enabled"] and _replaces_passkeys(old, new))
     )
+
+
+def _replaces_passkeys(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return whether passkeys end, or whether the first factors can be used in their place.
+
+    Without factors, only passkeys have the strength that applications, APIs and organizations require. A user
+    sets a first factor up with the password alone.
+    """
+    has_first_factors = not old["mfa"].get("factors") and bool(new["mfa"].get("factors"))
+    return has_first_factors or not _get("passkey_sign_in", new)["enabled"]
 
 
 def _get(name: str, experience: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,29 +1,26 @@
-"""An old stolen token or session of an administrator, which gets round the proof of M47 (AP47)."""
+"""An old stolen token or session of an administrator, which gets round the proof of M47 (AP47).
+
+Here: applications that use the management API, and the console. See also ``test_old_tokens_and_factors``,
+``test_old_tokens_and_codes`` and ``test_old_tokens_and_demands``.
+"""
 
 import secrets
-import time
-from typing import Any
 
 import pytest
-import time_machine
-from django.conf import settings
 
-from identity.factors.policy import Prompt
 from identity.users.models import User
 from interaction.connectors.models import Connector
 from interaction.experience import services as experience
-from interaction.experience import weaker_factors
-from management.administrators import tokens
 from oidc.applications.models import ApplicationRole, ApplicationSecret
 from tests.support import codes, management, operators
 from tests.support.admin_pages import operate
 from tests.support.factors import switch_on
-from tests.support.management import refusal_of, result_of
+from tests.support.management import result_of
+from tests.support.old_tokens import is_refused, new_recent, new_thief
 from tests.support.operators import hidden_fields
 from tests.support.site_sessions import age
 
-SECONDS = settings.ADMIN_PROOF_SECONDS
-MESSAGE = f"sign in again: this needs a token that is at most {SECONDS} seconds old"
+EMAIL = "EmailVerificationCode"
 
 
 @pytest.fixture
@@ -36,21 +33,14 @@ def admin(acme):
     return management.superuser(acme)
 
 
-def caller_of_age(acme, seconds):
-    who = operators.administrator(tenants=[acme.tenant.slug])
-    with time_machine.travel(time.time() - seconds):
-        token = tokens.issue(who)
-    return management.Caller(acme, token)
-
-
 @pytest.fixture
 def thief(acme):
-    return caller_of_age(acme, SECONDS + 60)
+    return new_thief(acme)
 
 
 @pytest.fixture
 def recent(acme):
-    return caller_of_age(acme, SECONDS - 600)
+    return new_recent(acme)
 
 
 def application(caller):
@@ -73,10 +63,6 @@ def management_scope(admin, name="all"):
 def own_scope(admin):
     resource = management.new_resource(admin)
     return admin.created(f"/resources/{resource}/scopes", name="read:notes")["id"]
-
-
-def is_refused(answer):
-    return refusal_of(answer, 403) == MESSAGE
 
 
 class TestApplications:
@@ -133,178 +119,6 @@ class TestApplications:
         result_of(robot.put(f"{path}/roles", role_ids=[management.management_role(acme)]))
         result_of(robot.post(f"{path}/secrets", name="mine"))
         result_of(robot.post(f"{path}/secret"))
-
-
-FACTORS = ["Totp", "BackupCode"]
-WEAKER: list[dict[str, Any]] = [
-    {"factors": [], "policy": "NoPrompt", "organization_required_mfa_policy": "NoPrompt"},
-    {"factors": ["Totp"]},
-    {"factors": ["WebAuthn", "BackupCode"]},
-    {"factors": [*FACTORS, "EmailVerificationCode"]},
-    {"factors": [*FACTORS, "PhoneVerificationCode"]},
-    {"policy": "NoPrompt"},
-    {"policy": "PromptAtSignInAndSignUp"},
-    {"organization_required_mfa_policy": "NoPrompt"},
-    {"social": "skip"},
-]
-LESS_OFTEN: list[dict[str, Any]] = [
-    {"trusted_device_policy": {"enabled": True}},
-    {"trusted_device_policy": {"enabled": True, "duration_days": 1}},
-    {"adaptive_mfa": {"enabled": False}},
-    {"adaptive_mfa": {"new_browser": False}},
-    {"adaptive_mfa": {"new_country": False}},
-    {"adaptive_mfa": {"inactive_days": 31}},
-    {"adaptive_mfa": {"recent_failures": 6}},
-    {"forgot_password_requires_factor": False},
-]
-
-
-class TestFactors:
-    @pytest.fixture
-    def strict(self, acme):
-        rules = {"policy": "Mandatory", "organization_required_mfa_policy": "Mandatory"}
-        switch_on(acme, *FACTORS, **rules)
-
-        def read():
-            with acme.active():
-                return experience.current().mfa
-
-        return read
-
-    @pytest.mark.parametrize("change", WEAKER, ids=str)
-    def test_attack_AP47_an_old_token_does_not_weaken_them(self, thief, strict, change):
-        before = strict()
-
-        assert is_refused(thief.patch("/sign-in-experience", mfa=change))
-        assert strict() == before
-
-    @pytest.mark.parametrize("change", LESS_OFTEN, ids=str)
-    def test_attack_AP47_nor_does_it_let_them_be_skipped(self, admin, thief, recent, strict, change):
-        result_of(admin.patch("/sign-in-experience", adaptive_mfa={"enabled": True}))
-        before = result_of(admin.get("/sign-in-experience"))
-
-        assert is_refused(thief.patch("/sign-in-experience", **change))
-        assert result_of(admin.get("/sign-in-experience")) == before
-
-        result_of(recent.patch("/sign-in-experience", **change))
-        result_of(thief.patch("/sign-in-experience", **change))  # nothing is changed
-
-    def test_attack_AP47_nor_does_it_remember_browsers_for_longer(self, admin, thief, strict):
-        on = {"enabled": True, "duration_days": 7}
-        result_of(admin.patch("/sign-in-experience", trusted_device_policy=on))
-
-        assert is_refused(thief.patch("/sign-in-experience", trusted_device_policy={"duration_days": 8}))
-        for less in ({"duration_days": 6}, {"enabled": False}, {"duration_days": 365}):
-            result_of(thief.patch("/sign-in-experience", trusted_device_policy=less))
-
-    def test_attack_AP47_a_recent_one_does_and_so_does_an_application(self, acme, strict, recent):
-        for caller in (recent, management.machine(acme)):
-            result_of(caller.patch("/sign-in-experience", mfa={"policy": "NoPrompt", "social": "skip"}))
-            result_of(caller.patch("/sign-in-experience", mfa={"policy": "Mandatory", "social": "ask"}))
-
-    def test_attack_AP47_other_changes_need_no_proof(self, thief, strict):
-        before = strict()
-        stronger = {"factors": [*FACTORS, "WebAuthn"], "policy": "Mandatory", "social": "ask"}
-
-        result_of(thief.patch("/sign-in-experience", mfa=before))
-        result_of(thief.patch("/sign-in-experience", mfa=stronger))
-        result_of(thief.patch("/sign-in-experience", password_policy={"min_length": 12}))
-        result_of(thief.patch("/sign-in-experience", adaptive_mfa={"new_browser": False}))  # it is off
-        asks_more = {"enabled": True, "new_browser": True, "inactive_days": 29, "recent_failures": 4}
-        result_of(thief.patch("/sign-in-experience", adaptive_mfa=asks_more))
-        result_of(thief.patch("/sign-in-experience", forgot_password_requires_factor=True))
-
-    def test_attack_AP47_nor_do_the_first_factors_of_a_tenant(self, thief):
-        first = {"factors": ["Totp", "EmailVerificationCode"]}
-
-        result_of(thief.patch("/sign-in-experience", mfa=first, trusted_device_policy={"enabled": True}))
-
-    def test_the_policies_are_ordered(self):
-        assert weaker_factors._ORDER == (
-            Prompt.NO_PROMPT,
-            Prompt.AT_SIGN_IN,
-            Prompt.AT_SIGN_IN_AND_SIGN_UP,
-            Prompt.MANDATORY,
-        )
-
-
-EMAIL, PHONE = "EmailVerificationCode", "PhoneVerificationCode"
-
-
-class TestAddresses:
-    @pytest.fixture
-    def user(self, acme):
-        return acme.user(email=codes.new_email(), phone=codes.new_phone())
-
-    @pytest.fixture
-    def path(self, user):
-        return f"/users/{user.pk}"
-
-    @pytest.mark.parametrize(
-        ("factor", "change"),
-        [
-            (EMAIL, {"email": "thief@evil.example", "email_verified": True}),
-            (EMAIL, {"email": "thief@evil.example"}),
-            (EMAIL, {"email": ""}),
-            (EMAIL, {"email_verified": True}),
-            (PHONE, {"phone": "+41791112233", "phone_verified": True}),
-            (PHONE, {"phone_verified": True}),
-        ],
-    )
-    def test_attack_AP47_an_old_token_does_not_move_the_code(self, acme, thief, user, factor, change):
-        switch_on(acme, "Totp", factor)
-        with acme.active():
-            before = User.objects.values("email", "phone", "email_verified", "version").get(pk=user.pk)
-
-        assert is_refused(thief.patch(f"/users/{user.pk}", **change))
-        with acme.active():
-            after = User.objects.values("email", "phone", "email_verified", "version").get(pk=user.pk)
-        assert after == before
-
-    def test_attack_AP47_a_recent_one_does_and_so_does_an_application(self, acme, path, recent):
-        switch_on(acme, "Totp", EMAIL)
-
-        for caller in (recent, management.machine(acme)):
-            result_of(caller.patch(path, email=codes.new_email(), email_verified=True))
-
-    def test_attack_AP47_what_no_code_goes_to_needs_no_proof(self, acme, thief, user, path):
-        result_of(thief.patch(path, email_verified=True))
-        switch_on(acme, "Totp", EMAIL)
-
-        result_of(thief.patch(path, phone=codes.new_phone(), phone_verified=True))
-        result_of(thief.patch(path, name="Ada", email=user.email, email_verified=True))
-
-
-class TestConnectors:
-    """Connectors send the codes."""
-
-    @pytest.fixture
-    def path(self, acme):
-        with acme.active():
-            return f"/connectors/{Connector.objects.get(type='Email').pk}"
-
-    @pytest.fixture(autouse=True)
-    def codes_by_email(self, acme):
-        switch_on(acme, "Totp", EMAIL)
-
-    def test_attack_AP47_an_old_token_sends_no_codes_its_own_way(self, thief, admin, path):
-        sender = {"connector_id": "outbox-email", "type": "Email", "config": {}, "enabled": True}
-
-        assert is_refused(thief.post("/connectors", **sender))
-        assert is_refused(thief.patch(path, config={}))
-        assert is_refused(thief.patch(path, enabled=True))
-        assert len(result_of(admin.get("/connectors"))["data"]) == 2
-
-    def test_attack_AP47_a_recent_one_does_and_so_does_an_application(self, acme, path, recent):
-        for caller in (recent, management.machine(acme)):
-            result_of(caller.patch(path, enabled=False))
-            result_of(caller.patch(path, enabled=True))
-
-    def test_attack_AP47_connectors_that_send_no_codes_need_no_proof(self, acme, thief):
-        with acme.active():
-            sms = Connector.objects.get(type="Sms").pk
-
-        result_of(thief.patch(f"/connectors/{sms}", enabled=False))
 
 
 class TestConsole:
