@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from django.conf import settings
 
 from tests.support import second
 from tests.support.cast import PASSWORD, World
+from tests.support.threads import wait_until
 
 FOLDER = Path(settings.BASE_DIR) / "docs/examples/own_front_end"
 
@@ -26,22 +26,18 @@ def origin(address: str) -> Iterator[str]:
     with second.running(PORT=str(node), BASE_URL=base_url):
         process = subprocess.Popen([sys.executable, FOLDER / "serve.py"], env=os.environ | where)
         try:
-            wait_for(f"{base_url}/healthz")
+            assert wait_until(lambda: answers(f"{base_url}/healthz"))
             yield base_url
         finally:
             process.terminate()
             process.wait(10)
 
 
-def wait_for(url: str) -> None:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            if httpx.get(url).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.05)
-    raise RuntimeError(f"{url} does not answer")
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-in?interaction=x", "/account", "/t/acme/sign-in"])

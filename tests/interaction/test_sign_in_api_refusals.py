@@ -1,7 +1,6 @@
 """POST /api/interaction/sign-in: who is refused, and what is no request."""
 
 import json
-import re
 import time
 
 import httpx
@@ -353,29 +352,3 @@ class TestBadInput:
         entry = Entry.objects.filter(tenant_id=acme.tenant.pk, key="SignIn.Password").get()
         assert entry.payload["username"] == f"hash:{entry.identifier_key}"
         assert len(entry.user_agent) == 512
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "expected"),
-    [
-        (
-            "verification-code",
-            {"identifier": "ann", "identifier_type": "mail", "interaction_type": "signin"},
-            "identifier_type: email or phone; interaction_type: sign_in, register or forgot_password",
-        ),
-        (
-            "passkey/options",
-            {"ceremony": "x"},
-            "ceremony: sign_in, second_factor, set_up, set_up_security_key or confirm",
-        ),
-        (
-            "mfa/code",
-            {"type": "Totp"},
-            "type: EmailVerificationCode or PhoneVerificationCode",
-        ),
-    ],
-)
-def test_a_word_that_is_no_choice_gets_those_that_are(acme, path, body, expected):
-    answer = acme.post(f"/api/interaction/{path}", json=body)
-
-    assert re.sub(r'"\w+" is not a valid choice: use ', "", refusal_message(answer, 400)) == expected

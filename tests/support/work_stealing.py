@@ -75,10 +75,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     claims = _get_claims(session.config)
     if claims is None or session.testsfailed or session.config.option.collectonly:
         return None
-    todo = take(session.items, claims)
-    item = next(todo, None)
+    claimed = take(session.items, claims)
+    item = next(claimed, None)
     while item is not None:
-        following = next(todo, None)  # pytest keeps the fixtures that both need
+        following = next(claimed, None)  # pytest keeps the fixtures that both need
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
