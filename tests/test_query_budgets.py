@@ -195,7 +195,7 @@ class TestJourney:
             # One write counts: address, pair and identifier. A success undoes two of them in its chain,
             # with the writes of user, session, pending request and entry.
             "sign in": (3, 1 + chained(5)),
-            "resume": (2, chained(2)),
+            "resume": (1, chained(2)),
             "code": (1, chained(3)),
         }
 

@@ -51,8 +51,13 @@ def _write(response: HttpResponseBase, kind: str, value: str, seconds: int | Non
 
 def current_session(request: HttpRequest) -> Session | None:
     """Return the live session of the browser in this tenant, with its user."""
-    token = _read(request, "session")
+    token = get_session_token(request)
     return services.find(token) if token else None
+
+
+def get_session_token(request: HttpRequest) -> str:
+    """Return the secret of the browser's session, or an empty string."""
+    return _read(request, "session")
 
 
 def has_session(request: HttpRequest) -> bool:

@@ -25,7 +25,7 @@ from identity.sessions import sign_in_statements
 from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 
-_live: Final = Select(
+LIVE: Final = Select(
     lambda: (
         Session.objects.live()
         .filter(token_hash=text("token_hash"))
@@ -157,10 +157,16 @@ def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Ses
 
 def find(token: str) -> Session | None:
     """Return the live session of a cookie, with its user and ``highest_level``. Update ``last_used_at``."""
-    session = _live.first(token_hash=hash_token(token))
-    if session is not None and _is_outdated(session):
-        Session.objects.filter(pk=session.pk).update(last_used_at=Now())
+    session = LIVE.first(token_hash=hash_token(token))
+    if session is not None:
+        record_use(session)
     return session
+
+
+def record_use(session: Session) -> None:
+    """Update ``last_used_at`` of a session that ``LIVE`` has found, if it is too old."""
+    if _is_outdated(session):
+        Session.objects.filter(pk=session.pk).update(last_used_at=Now())
 
 
 def _is_outdated(session: Any) -> bool:

@@ -13,10 +13,11 @@ from audit import context
 from database import chains, rows
 from database.chains import Chain
 from database.statements import Insert
-from identity.core.tenant_statements import Delete, Select, Update, text, uuid
+from identity.core.tenant_statements import Delete, JoinedSelects, Select, Update, text, uuid
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions import proof_secrets
+from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationRequest
@@ -42,8 +43,9 @@ def get_unexpired() -> QuerySet[AuthorizationRequest]:
 
 _insert: Final = Insert(AuthorizationRequest, expires_at=Now() + _LIFETIME)
 _excess: Final = Select(lambda: _of_browser().only("pk")[_MAX_PER_BROWSER : 2 * _MAX_PER_BROWSER])
-_newest: Final = Select(lambda: get_unexpired()[:1])
+NEWEST: Final = Select(lambda: get_unexpired()[:1])
 BY_ID: Final = Select(lambda: get_unexpired().filter(pk=uuid("pk"))[:1])
+_WITH_SESSION: Final = JoinedSelects(BY_ID, sessions.LIVE)
 _RECORD_SIGN_IN: Final = Update(
     lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")),
     session_id=uuid("session_id"),
@@ -143,10 +145,30 @@ def find(
     if request_id is not None:
         found = BY_ID.first(browser=browser, proofs=proofs, pk=request_id)
     else:
-        found = _newest.first(browser=browser, proofs=proofs)
+        found = NEWEST.first(browser=browser, proofs=proofs)
     if found:
         mark_trial(found)
     return found
+
+
+def find_with_session(
+    browser: str, request_id: UUID, *, proofs: Sequence[str], session_token: str
+) -> tuple[AuthorizationRequest | None, Session | None]:
+    """Return the pending request of this browser with an id, as ``find``, and the browser's live session.
+
+    ``session_token`` is the secret of the session, or an empty string, which no session has.
+    """
+    if not browser:
+        return None, None
+    token_hash = sessions.hash_token(session_token)
+    [found] = _WITH_SESSION.all(browser=browser, proofs=proofs, pk=request_id, token_hash=token_hash)
+    request, session = found
+    if request is None:
+        return None, None
+    mark_trial(request)
+    if session is not None:
+        sessions.record_use(session)
+    return request, session
 
 
 def mark_trial(request: AuthorizationRequest) -> None:

@@ -72,13 +72,17 @@ def authorize(request: HttpRequest) -> HttpResponse:
 @_errors
 def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Continue a pending request of this browser."""
-    pending = requests.find(cookies.get_browser(request), request_id, proofs=cookies.get_proofs(request))
+    pending, session = requests.find_with_session(
+        cookies.get_browser(request),
+        request_id,
+        proofs=cookies.get_proofs(request),
+        session_token=cookies.get_session_token(request),
+    )
     if pending is None:
         return _claim(request, request_id) if _CLAIM in request.GET else expired_sign_in_page(request)
     authorization = validate_stored(pending)
     if language := languages.find_supported(pending.language or authorization.ui_locales):
         translation.activate(language)
-    session = cookies.current_session(request)
     step = steps.next_step(authorization, session, pending)
     if session and step is Step.NO_ACCESS:
         refused_access.record(authorization.application, session)
