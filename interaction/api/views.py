@@ -116,8 +116,9 @@ class SignIn(InteractionView):
 
     def post(self, request: Request) -> Response:
         """Sign in with a password."""
-        fields, pending_request = self.validate(request)
-        result = sign_in.sign_in_with_password(**fields, visit=self.visit(request, pending_request))
+        fields = self.read_body(request)
+        visit, user = visits.find_with_user(request, fields.pop("interaction"), fields["identifier"])
+        result = sign_in.sign_in_with_password(**fields, user=user, visit=visit)
         return respond_to_sign_in(request, result)
 
 

@@ -92,15 +92,31 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
         Expired: the browser has no pending request with this id.
 
     """
+    request_id = parse_id(interaction)
+    row = requests.find(cookies.get_browser(request), request_id, proofs=cookies.get_proofs(request))
+    return read_found(row, request_id)
+
+
+def parse_id(interaction: str) -> UUID | None:
+    """Return the id of a request, or None if ``interaction`` is empty.
+
+    Raises:
+        Expired: ``interaction`` is no id.
+
+    """
     request_id: UUID | None = ids.parse(interaction) if interaction else None
     if interaction and request_id is None:
         raise Expired
-    row = requests.find(cookies.get_browser(request), request_id, proofs=cookies.get_proofs(request))
-    if row is None:
-        if interaction:
-            raise Expired
-        return None
-    return read(row)
+    return request_id
+
+
+def read_found(row: AuthorizationRequest | None, request_id: UUID | None) -> Pending | None:
+    """Return as ``find`` what was found for an id or, without an id, as the browser's newest request."""
+    if row is not None:
+        return read(row)
+    if request_id is not None:
+        raise Expired
+    return None
 
 
 def read(row: AuthorizationRequest) -> Pending:

@@ -10,6 +10,7 @@ from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from tests.support.cast import PASSWORD
+from tests.support.passwords import authenticate
 from tests.support.threads import at_once
 
 ROUNDS = 3
@@ -103,18 +104,18 @@ class TestCreate:
         with acme.active():
             user = users.create(username="alice", password=password)
 
-            assert credentials.authenticate(identifier="alice", password=password) == user
+            assert authenticate(identifier="alice", password=password) == user
             for wrong in (password[:-1], password + " ", password.strip() + "x"):
                 with pytest.raises(credentials.InvalidCredentials):
-                    credentials.authenticate(identifier="alice", password=wrong)
+                    authenticate(identifier="alice", password=wrong)
 
     def test_case_I22_the_73rd_byte_matters(self, acme):
         user = acme.user("alice", password="x" * 72 + "a")
 
         with acme.active():
-            assert credentials.authenticate(identifier="alice", password="x" * 72 + "a") == user
+            assert authenticate(identifier="alice", password="x" * 72 + "a") == user
             with pytest.raises(credentials.InvalidCredentials):
-                credentials.authenticate(identifier="alice", password="x" * 72 + "b")
+                authenticate(identifier="alice", password="x" * 72 + "b")
 
     def test_a_bad_email_makes_nobody(self, acme):
         with acme.active(), pytest.raises(Invalid):
@@ -156,7 +157,7 @@ class TestAuthenticate:
 
         with acme.active():
             for identifier in ("alice", "ALICE", "a@b.example", "+49 30 123456", "4930123456"):
-                assert credentials.authenticate(identifier=identifier, password=PASSWORD) == user
+                assert authenticate(identifier=identifier, password=PASSWORD) == user
 
     @pytest.mark.parametrize("identifier", ["nobody", "n@b.example", "99999", "", "' OR ''='", "%"])
     def test_case_I01_nobody_and_a_wrong_password_are_one_refusal(self, acme, identifier):
@@ -165,7 +166,7 @@ class TestAuthenticate:
         refusals = []
         for name, password in ((identifier, PASSWORD), ("alice", "wrong password")):
             with acme.active(), pytest.raises(credentials.InvalidCredentials) as refusal:
-                credentials.authenticate(identifier=name, password=password)
+                authenticate(identifier=name, password=password)
             refusals.append((refusal.value.status, refusal.value.reason, refusal.value.message))
 
         assert refusals[0] == refusals[1]
@@ -179,7 +180,7 @@ class TestAuthenticate:
             User.objects.filter(pk=user.pk).update(password=stored)
 
             with pytest.raises(credentials.InvalidCredentials):
-                credentials.authenticate(identifier="alice", password=password)
+                authenticate(identifier="alice", password=password)
 
     def test_decision_X3_only_the_right_password_learns_of_a_suspension(self, acme):
         user = acme.user("alice")
@@ -187,9 +188,9 @@ class TestAuthenticate:
             users.suspend(user)
 
             with pytest.raises(credentials.InvalidCredentials):
-                credentials.authenticate(identifier="alice", password="wrong password")
+                authenticate(identifier="alice", password="wrong password")
             # Whoever is asked for a second factor learns of it only after that.
-            assert credentials.authenticate(identifier="alice", password=PASSWORD).is_suspended
+            assert authenticate(identifier="alice", password=PASSWORD).is_suspended
         right, wrong = acme.browser().sign_in(user), acme.browser().sign_in(user, password="wrong")
         assert (right.status_code, wrong.status_code) == (403, 401)
         assert "suspended" in right.json()["message"]

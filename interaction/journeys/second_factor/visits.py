@@ -1,5 +1,6 @@
 """What a browser brings to a sign-in, read from its request."""
 
+from dataclasses import replace
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -12,6 +13,9 @@ from identity.factors import authenticators
 from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator
 from identity.sessions import cookies
+from identity.users import credentials, identifiers
+from identity.users.identifiers import Kind
+from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys import pending as pending_requests
@@ -44,6 +48,16 @@ _STATEMENTS: Final = {  # by whether the browser names a request, and whether au
 }
 
 
+def _join_with_user(*request: Select[AuthorizationRequest]) -> dict[Kind, JoinedSelects]:
+    return {kind: JoinedSelects(experiences.CURRENT, credentials.BY_KEY[kind], *request) for kind in Kind}
+
+
+# What a sign-in with a password reads, in one statement.
+_WITHOUT_REQUEST: Final = _join_with_user()
+_WITH_REQUEST: Final = _join_with_user(requests.BY_ID)
+_WITH_NEWEST_REQUEST: Final = _join_with_user(requests.NEWEST)
+
+
 def of(request: HttpRequest, pending: Pending | None) -> Visit:
     """Return the browser of a request, with the pending request that its sign-in belongs to."""
     current, known = cookies.current_session(request), cookies.get_known_users(request)
@@ -53,6 +67,35 @@ def of(request: HttpRequest, pending: Pending | None) -> Visit:
 def without_session(request: HttpRequest, pending: Pending | None) -> Visit:
     """Return the browser of a request for a step that needs no session. The session is not read."""
     return Visit(cookies.get_browser(request), pending, None, proofs=cookies.get_proofs(request))
+
+
+def with_user(request: HttpRequest, pending: Pending | None, identifier: str) -> tuple[Visit, User | None]:
+    """Return the browser of a sign-in with a password, and the user with the entered identifier."""
+    kind, key = identifiers.parse(identifier)
+    [found] = _WITHOUT_REQUEST[kind].all(key=key)
+    experience, user = found
+    return replace(of(request, pending), experience=experience), user
+
+
+def find_with_user(request: HttpRequest, interaction: str, identifier: str) -> tuple[Visit, User | None]:
+    """Return the same as ``with_user``, with the pending request of ``pending.find`` for ``interaction``.
+
+    Raises:
+        pending.Expired: the browser has no pending request with this id.
+
+    """
+    browser, proofs = cookies.get_browser(request), cookies.get_proofs(request)
+    request_id = pending_requests.parse_id(interaction)
+    if not browser:
+        return with_user(request, pending_requests.read_found(None, request_id), identifier)
+    statements = _WITH_NEWEST_REQUEST if request_id is None else _WITH_REQUEST
+    kind, key = identifiers.parse(identifier)
+    [found] = statements[kind].all(key=key, browser=browser, proofs=proofs, pk=request_id)
+    experience, user, row = found
+    if row is not None:
+        requests.mark_trial(row)
+    visit = of(request, pending_requests.read_found(row, request_id))
+    return replace(visit, experience=experience), user
 
 
 def find(request: HttpRequest, interaction: str, factor: FactorType | None = None) -> Visit:
