@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from database import ids
 from identity.core.errors import ServiceError
+from identity.http import paths
 from identity.sessions import cookies
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
@@ -69,7 +70,7 @@ class Pending:
 
 def page_url(name: str, pending: Pending | None, *parts: object, **query: str) -> str:
     """Return the URL of a page for a pending request. ``parts`` are the variable parts of its path."""
-    url = reverse(name, args=parts)
+    url = reverse(name, args=parts) if parts else paths.get(name)
     parameters = ({"interaction": str(pending.row.pk)} if pending else {}) | query
     return f"{url}?{urlencode(parameters)}" if parameters else url
 

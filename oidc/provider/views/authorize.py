@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
 from database import ids
-from identity.http import languages, same_origin
+from identity.http import languages, paths, same_origin
 from identity.http.responses import LONGEST_URL, expired_sign_in_page, handles_deletion, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
@@ -52,7 +52,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
     """Respond to an authorization request with a code, a page for the user, or an error."""
     query = _get_query(request)
     if same_origin.may_hide_cookies(request):
-        url = f"{reverse('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
+        url = f"{paths.get('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
         if len(url) < LONGEST_URL:
             return redirect(url)
     query, too_long = _shorten(query)
@@ -193,4 +193,4 @@ def _resume_url(request_id: UUID) -> str:
 
 
 def _page_url(step: Step, request_id: UUID) -> str:
-    return f"{reverse(_PAGES[step])}?{urlencode({'interaction': request_id})}"
+    return f"{paths.get(_PAGES[step])}?{urlencode({'interaction': request_id})}"
