@@ -4,6 +4,7 @@ The attribute ``stage`` of oauthlib's request has what is known so far, as one t
 ``token.request`` and ``authorization.checks``). A hook returns, or raises the error of the response.
 """
 
+from collections.abc import Iterable
 from typing import Literal, NoReturn
 
 from oauth2_provider.oauth2_validators import OAuth2Validator
@@ -19,8 +20,12 @@ class OAuthRequest(Request):  # type: ignore[misc]  # oauthlib is untyped
 
     ``Parameters`` keeps the first value of each name, and ``checks.check_repetition`` and ``parameters.form``
     refuse repeated ones. So oauthlib need not look for them, which it does once for each parameter that must
-    be unique.
+    be unique. Nor need it decode them: they are text.
     """
+
+    def __init__(self, uri: str, http_method: str, parameters: Iterable[tuple[str, str]]) -> None:
+        super().__init__(uri, http_method, encoding=None)
+        self._params.update(parameters)
 
     @property
     def duplicate_params(self) -> list[str]:

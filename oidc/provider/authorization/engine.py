@@ -21,7 +21,7 @@ def run(request: SentRequest) -> ClientRequest:
 
     """
     checks.check_addressing(request)
-    oauth = OAuthRequest("/oidc/authorize", body=request.sent.select(checks.PARAMETERS))
+    oauth = OAuthRequest("/oidc/authorize", "GET", request.sent.select(checks.PARAMETERS))
     oauth.stage = request
     try:
         _FLOW.validate_authorization_request(oauth)

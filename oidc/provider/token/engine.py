@@ -59,7 +59,7 @@ def _call_steps(oauth: Any) -> None:
 def _new_oauth_request(request: TokenRequest) -> Any:
     """Return oauthlib's object for a token request. Its attribute ``stage`` is ``request``."""
     parameters = [("grant_type", request.grant_type), *request.parameters.items()]
-    oauth = OAuthRequest("/oidc/token", "POST", body=parameters)
+    oauth = OAuthRequest("/oidc/token", "POST", parameters)
     oauth.stage = request
     return oauth
 
