@@ -29,7 +29,7 @@ def _select_by_key(kind: Kind) -> Select[User]:
     return Select(lambda: User.objects.filter(**{f"{kind}_key": text("key")})[:1])
 
 
-BY_KEY: Final = {kind: _select_by_key(kind) for kind in Kind}
+_by_key: Final = {kind: _select_by_key(kind) for kind in Kind}
 # ``factors`` and ``two_step`` decided what the sign-in needed. If they were changed since, the caller decides
 # again.
 _count_sign_in: Final = Update(
@@ -103,11 +103,10 @@ def clean_password(password: str, *, shortest: int = SHORTEST_PASSWORD) -> str:
     return password
 
 
-def authenticate(*, user: User | None, identifier: str, password: str) -> User:
-    """Return the user with this identifier if the password is right. An unknown one takes the same time.
+def authenticate(*, identifier: str, password: str) -> User:
+    """Return the user with this identifier and password. An unknown identifier takes the same time.
 
-    ``user`` is what ``BY_KEY`` finds for the identifier. The user may be suspended. Callers say so only after
-    every required factor was right.
+    The user may be suspended. Callers say so only after every required factor was right.
 
     Raises:
         InvalidCredentials: no user has the identifier, or the user has another password or none.
@@ -116,6 +115,7 @@ def authenticate(*, user: User | None, identifier: str, password: str) -> User:
     """
     kind, key = identifiers.parse(identifier)
     dummy = dummy_hashes.get_dummy(f"{kind} {key}")
+    user = _by_key[kind].first(key=key)
     is_right, new_hash = passwords.verify(password, user.password if user else dummy)
     if user is None:
         raise InvalidCredentials

@@ -117,8 +117,8 @@ class SignIn(InteractionView):
     def post(self, request: Request) -> Response:
         """Sign in with a password."""
         fields = self.read_body(request)
-        visit, user = visits.find_with_user(request, fields.pop("interaction"), fields["identifier"])
-        result = sign_in.sign_in_with_password(**fields, user=user, visit=visit)
+        visit = visits.find_for_first_factor(request, fields.pop("interaction"))
+        result = sign_in.sign_in_with_password(**fields, visit=visit)
         return respond_to_sign_in(request, result)
 
 

@@ -10,7 +10,6 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed_identifiers
 from identity.users.identifiers import Kind
-from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.journeys import codes, locks
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
@@ -29,12 +28,11 @@ class MethodOff(ServiceError):
 
 
 def sign_in_with_password(
-    *, user: User | None, identifier: str, password: str, keep_signed_in: bool = False, visit: Visit
+    *, identifier: str, password: str, keep_signed_in: bool = False, visit: Visit
 ) -> Outcome:
     """Sign a browser in with identifier and password. ``keep_signed_in`` is the choice of the user.
 
-    ``user`` and ``visit`` are what ``visits.with_user`` returned for the identifier. The browser's present
-    session continues with a new secret for the same user, and ends for another user.
+    The browser's present session continues with a new secret for the same user, and ends for another user.
 
     Raises:
         MethodOff: the tenant does not use passwords for this kind of identifier.
@@ -64,7 +62,7 @@ def sign_in_with_password(
             raise MethodOff(kind)
         counted.check(locks.Locked)
         try:
-            user = credentials.authenticate(user=user, identifier=identifier, password=password)
+            user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
             if device:
                 locks.record_unknown_failure(kind, key, visit.known, device)

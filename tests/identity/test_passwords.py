@@ -14,7 +14,6 @@ from identity.users.models import User
 from management.administrators import services as administrators
 from management.administrators import sign_in
 from tests.support.cast import PASSWORD
-from tests.support.passwords import authenticate
 
 # OWASP Password Storage Cheat Sheet: Argon2id with 19 MiB, two passes and one lane.
 STORED = re.compile(r"argon2\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]{22,})\$([A-Za-z0-9+/]{43,})")
@@ -162,7 +161,7 @@ class TestNobody:
         prices = []
         for identifier in (user.username, "nobody-at-all", "n@b.example", "99999999"):
             with acme.active(), pytest.raises(credentials.InvalidCredentials):
-                authenticate(identifier=identifier, password="wrong password")
+                credentials.authenticate(identifier=identifier, password="wrong password")
             prices.append(paid[:])
             paid.clear()
 
@@ -174,7 +173,7 @@ class TestNobody:
         paid = self.counted(monkeypatch)
 
         with acme.active(), pytest.raises(credentials.InvalidCredentials):
-            authenticate(identifier=user.username, password="wrong password")
+            credentials.authenticate(identifier=user.username, password="wrong password")
 
         assert paid == ["libsodium"]
 
@@ -226,9 +225,9 @@ class TestTransactions:
         user = acme.user(password=PASSWORD)
         with acme.active():
             assigned_passwords.set_password(user, "another password")
-            authenticate(identifier=user.username, password="another password")
+            credentials.authenticate(identifier=user.username, password="another password")
             User.objects.filter(pk=user.pk).update(password=weak(PASSWORD))
-            authenticate(identifier=user.username, password=PASSWORD)
+            credentials.authenticate(identifier=user.username, password=PASSWORD)
 
         assert hashes == [False] * 5  # the last password is checked, and hashed again
 

@@ -10,13 +10,12 @@ from audit.models import Entry
 from identity.core.errors import Invalid
 from identity.core.records import Gone
 from identity.sessions.models import Session
-from identity.users import assigned_passwords
+from identity.users import assigned_passwords, credentials
 from identity.users import services as users
 from identity.users.models import User
 from tests.support import cast
 from tests.support.cast import PASSWORD
 from tests.support.independent import bearer, claims_of
-from tests.support.passwords import authenticate
 from tests.support.threads import at_once
 
 ROUNDS = 3
@@ -271,7 +270,7 @@ class TestSetPassword:
 
         monkeypatch.setattr("identity.users.passwords.verify", changed_meanwhile)
         with acme.active():
-            authenticate(identifier="alice", password=PASSWORD)
+            credentials.authenticate(identifier="alice", password=PASSWORD)
 
             assert User.objects.get(pk=user.pk).password == "set meanwhile"
 

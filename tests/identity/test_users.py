@@ -10,7 +10,6 @@ from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from tests.support.cast import PASSWORD
-from tests.support.passwords import authenticate
 from tests.support.threads import at_once
 
 ROUNDS = 3
@@ -104,18 +103,18 @@ class TestCreate:
         with acme.active():
             user = users.create(username="alice", password=password)
 
-            assert authenticate(identifier="alice", password=password) == user
+            assert credentials.authenticate(identifier="alice", password=password) == user
             for wrong in (password[:-1], password + " ", password.strip() + "x"):
                 with pytest.raises(credentials.InvalidCredentials):
-                    authenticate(identifier="alice", password=wrong)
+                    credentials.authenticate(identifier="alice", password=wrong)
 
     def test_case_I22_the_73rd_byte_matters(self, acme):
         user = acme.user("alice", password="x" * 72 + "a")
 
         with acme.active():
-            assert authenticate(identifier="alice", password="x" * 72 + "a") == user
+            assert credentials.authenticate(identifier="alice", password="x" * 72 + "a") == user
             with pytest.raises(credentials.InvalidCredentials):
-                authenticate(identifier="alice", password="x" * 72 + "b")
+                credentials.authenticate(identifier="alice", password="x" * 72 + "b")
 
     def test_a_bad_email_makes_nobody(self, acme):
         with acme.active(), pytest.raises(Invalid):
@@ -157,7 +156,7 @@ class TestAuthenticate:
 
         with acme.active():
             for identifier in ("alice", "ALICE", "a@b.example", "+49 30 123456", "4930123456"):
-                assert authenticate(identifier=identifier, password=PASSWORD) == user
+                assert credentials.authenticate(identifier=identifier, password=PASSWORD) == user
 
     @pytest.mark.parametrize("identifier", ["nobody", "n@b.example", "99999", "", "' OR ''='", "%"])
     def test_case_I01_nobody_and_a_wrong_password_are_one_refusal(self, acme, identifier):
@@ -166,7 +165,7 @@ class TestAuthenticate:
         refusals = []
         for name, password in ((identifier, PASSWORD), ("alice", "wrong password")):
             with acme.active(), pytest.raises(credentials.InvalidCredentials) as refusal:
-                authenticate(identifier=name, password=password)
+                credentials.authenticate(identifier=name, password=password)
             refusals.append((refusal.value.status, refusal.value.reason, refusal.value.message))
 
         assert refusals[0] == refusals[1]
@@ -180,7 +179,7 @@ class TestAuthenticate:
             User.objects.filter(pk=user.pk).update(password=stored)
 
             with pytest.raises(credentials.InvalidCredentials):
-                authenticate(identifier="alice", password=password)
+                credentials.authenticate(identifier="alice", password=password)
 
     def test_decision_X3_only_the_right_password_learns_of_a_suspension(self, acme):
         user = acme.user("alice")
@@ -188,9 +187,9 @@ class TestAuthenticate:
             users.suspend(user)
 
             with pytest.raises(credentials.InvalidCredentials):
-                authenticate(identifier="alice", password="wrong password")
+                credentials.authenticate(identifier="alice", password="wrong password")
             # Whoever is asked for a second factor learns of it only after that.
-            assert authenticate(identifier="alice", password=PASSWORD).is_suspended
+            assert credentials.authenticate(identifier="alice", password=PASSWORD).is_suspended
         right, wrong = acme.browser().sign_in(user), acme.browser().sign_in(user, password="wrong")
         assert (right.status_code, wrong.status_code) == (403, 401)
         assert "suspended" in right.json()["message"]

@@ -13,9 +13,6 @@ from identity.factors import authenticators
 from identity.factors.kinds import FactorType
 from identity.factors.models import Authenticator
 from identity.sessions import cookies
-from identity.users import credentials, identifiers
-from identity.users.identifiers import Kind
-from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys import pending as pending_requests
@@ -47,15 +44,10 @@ _STATEMENTS: Final = {  # by whether the browser names a request, and whether au
     (False, True): JoinedSelects(*_FOR_NEWEST, _get_authenticators(pending_sign_ins.NEWEST)),
 }
 
-
-def _join_with_user(*request: Select[AuthorizationRequest]) -> dict[Kind, JoinedSelects]:
-    return {kind: JoinedSelects(experiences.CURRENT, credentials.BY_KEY[kind], *request) for kind in Kind}
-
-
-# What a sign-in with a password reads, in one statement.
-_WITHOUT_REQUEST: Final = _join_with_user()
-_WITH_REQUEST: Final = _join_with_user(requests.BY_ID)
-_WITH_NEWEST_REQUEST: Final = _join_with_user(requests.NEWEST)
+# What the first step of the interaction API reads, in one statement. The user is read after the limits of the
+# attempt: otherwise a refusal would take longer for a known identifier.
+_BY_ID: Final = JoinedSelects(experiences.CURRENT, requests.BY_ID)
+_NEWEST: Final = JoinedSelects(experiences.CURRENT, requests.NEWEST)
 
 
 def of(request: HttpRequest, pending: Pending | None) -> Visit:
@@ -69,16 +61,8 @@ def without_session(request: HttpRequest, pending: Pending | None) -> Visit:
     return Visit(cookies.get_browser(request), pending, None, proofs=cookies.get_proofs(request))
 
 
-def with_user(request: HttpRequest, pending: Pending | None, identifier: str) -> tuple[Visit, User | None]:
-    """Return the browser of a sign-in with a password, and the user with the entered identifier."""
-    kind, key = identifiers.parse(identifier)
-    [found] = _WITHOUT_REQUEST[kind].all(key=key)
-    experience, user = found
-    return replace(of(request, pending), experience=experience), user
-
-
-def find_with_user(request: HttpRequest, interaction: str, identifier: str) -> tuple[Visit, User | None]:
-    """Return the same as ``with_user``, with the pending request of ``pending.find`` for ``interaction``.
+def find_for_first_factor(request: HttpRequest, interaction: str) -> Visit:
+    """Return the browser of a first step, with the pending request of ``pending.find``.
 
     Raises:
         pending.Expired: the browser has no pending request with this id.
@@ -87,15 +71,12 @@ def find_with_user(request: HttpRequest, interaction: str, identifier: str) -> t
     browser, proofs = cookies.get_browser(request), cookies.get_proofs(request)
     request_id = pending_requests.parse_id(interaction)
     if not browser:
-        return with_user(request, pending_requests.read_found(None, request_id), identifier)
-    statements = _WITH_NEWEST_REQUEST if request_id is None else _WITH_REQUEST
-    kind, key = identifiers.parse(identifier)
-    [found] = statements[kind].all(key=key, browser=browser, proofs=proofs, pk=request_id)
-    experience, user, row = found
+        return of(request, pending_requests.read_found(None, request_id))
+    statement = _NEWEST if request_id is None else _BY_ID
+    [(experience, row)] = statement.all(browser=browser, proofs=proofs, pk=request_id)
     if row is not None:
         requests.mark_trial(row)
-    visit = of(request, pending_requests.read_found(row, request_id))
-    return replace(visit, experience=experience), user
+    return replace(of(request, pending_requests.read_found(row, request_id)), experience=experience)
 
 
 def find(request: HttpRequest, interaction: str, factor: FactorType | None = None) -> Visit:

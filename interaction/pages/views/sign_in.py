@@ -37,10 +37,9 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     form = SignInForm(request.POST)
     if not form.is_valid():
         return _page(request, pending, form, 400)
-    fields = form.cleaned_data
-    visit, user = visits.with_user(request, pending, fields["identifier"])
     try:
-        result = signing_in.sign_in_with_password(**fields, user=user, visit=visit)
+        visit = visits.of(request, pending)
+        result = signing_in.sign_in_with_password(**form.cleaned_data, visit=visit)
     except ServiceError as error:
         return add_headers(_page(request, pending, form, error.status, refusal=error), error.headers)
     return shared.redirect_signed_in(request, result)
