@@ -60,8 +60,7 @@ def change(
     ``is_proven`` is whether the administrator who makes the change has signed in recently.
 
     Raises:
-        TokenTooOld: an alias that an application or API requires would get another level, and ``is_proven``
-            is false.
+        TokenTooOld: an alias would be added or get another level, and ``is_proven`` is false.
         Invalid: the settings contradict each other, or remove an alias that an application or API requires.
         generation.UpgradeInProgress: the default algorithm has no key, and a node of an older release serves.
         records.Stale: the settings were changed since the caller read them.
@@ -79,7 +78,8 @@ def _change(fields: dict[str, Any], expected: frozenset[int] | None, *, is_prove
     row = OidcSettings.objects.select_for_update().get()
     changes = _complete(row, _merge(row, fields))
     _check_aliases(row, changes)
-    if not is_proven and _find_uses(_get_moved_values(row, changes)):
+    # Applications take the values that they request, in ``acr_values`` for example, for the level.
+    if not is_proven and _adds_or_moves_alias(row, changes):
         raise TokenTooOld
     before = {name: getattr(row, name) for name in changes}
     records.change(
@@ -121,13 +121,13 @@ def _check_aliases(row: OidcSettings, changes: dict[str, Any]) -> None:
         raise Invalid("acr_aliases", rule, code="conflict")
 
 
-def _get_moved_values(row: OidcSettings, changes: dict[str, Any]) -> set[str]:
-    """Return the aliases that the changes add, or give another level."""
+def _adds_or_moves_alias(row: OidcSettings, changes: dict[str, Any]) -> bool:
+    """Return whether the changes add an alias, or give one another level."""
     old, new = (
-        {alias["value"]: alias["level"] for alias in aliases}
+        {(alias["value"], alias["level"]) for alias in aliases}
         for aliases in (row.acr_aliases, changes.get("acr_aliases", row.acr_aliases))
     )
-    return {value for value in new if old.get(value) != new[value]}
+    return not new <= old
 
 
 def _find_uses(values: set[str]) -> list[tuple[str, str]]:
