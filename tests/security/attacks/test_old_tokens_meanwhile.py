@@ -15,10 +15,11 @@ from identity.organizations.models import Organization
 from identity.resources import services as resources
 from identity.resources.models import Scope
 from identity.roles import services as roles
+from identity.roles.models import Role, RoleScope
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.experience import services as experience
-from oidc.applications import bindings
+from oidc.applications import bindings, client_secrets
 from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationRole, ApplicationSecret
 from tests.support import management, operators
@@ -27,7 +28,7 @@ from tests.support.old_tokens import is_refused, new_thief
 from tests.support.operators import hidden_fields
 from tests.support.site_sessions import age
 
-ACR = {"required_acr": "urn:service:acr:2fa"}
+ACR: dict[str, object] = {"required_acr": "urn:service:acr:2fa"}
 pytestmark = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
 )
@@ -137,7 +138,7 @@ def test_attack_AP47_the_console_asks_although_the_page_was_opened_before(acme, 
 class TestTokens:
     def test_attack_AP47_a_scope_that_is_removed_meanwhile_is_not_added_again(self, acme, thief):
         with acme.active():
-            role = roles.Role.objects.create(name=name(), type="MachineToMachine")
+            role = Role.objects.create(name=name(), type="MachineToMachine")
             scope = Scope.objects.get(name="all", is_protected=True)
             assignments.replace(roles.SCOPES, role.pk, [str(scope.pk)])
 
@@ -149,7 +150,7 @@ class TestTokens:
 
         assert is_refused(answer)
         with acme.active():
-            assert not roles.RoleScope.objects.filter(role=role).exists()
+            assert not RoleScope.objects.filter(role=role).exists()
 
     def test_attack_AP47_nor_is_a_role(self, acme, thief):
         held = management.management_role(acme)
@@ -181,7 +182,7 @@ class TestTokens:
 
         assert is_refused(answer)
         with acme.active():
-            assert applications.client_secrets.is_valid(Application.objects.get(pk=robot.pk), secret)
+            assert client_secrets.is_valid(Application.objects.get(pk=robot.pk), secret)
             assert not ApplicationSecret.objects.exists()
 
     def test_attack_AP47_a_connector_that_comes_to_send_codes_is_not_changed(self, acme, thief):
