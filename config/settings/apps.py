@@ -57,8 +57,8 @@ TENANT_PROVISIONERS = [
 ]
 # Returns whether every serving node knows a migration: see oidc.keys.services.
 ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
-# Creates the key of an algorithm: see identity.resources.services.
-ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
+# Generate and store the first key of an algorithm: see identity.resources.services.
+GENERATE_SIGNING_KEY = "oidc.keys.services.generate_missing"
 HOLD_SIGNING_KEY = "oidc.keys.services.hold"
 # The level of each value of acr: see identity.resources.serializers.
 ACR_LEVELS = "oidc.settings.acr_levels.get_all"

@@ -16,6 +16,7 @@ from identity.core.refusal_texts import fill
 from identity.core.tenant_statements import Select
 from identity.factors.levels import ACR
 from oidc.keys import services as keys
+from oidc.keys.models import SigningKey
 from oidc.settings.models import OidcSettings
 
 PLAIN_OAUTH_RULE: Final = gettext_noop("must be true while client_id_metadata_documents is enabled")
@@ -53,7 +54,7 @@ def change(
 ) -> OidcSettings:
     """Change the settings. Objects are merged one level deep, lists and texts are replaced.
 
-    If the default algorithm has no key, its first one is created before anything else.
+    If the default algorithm has no key, its first one is created.
 
     ``settings.OIDC_SETTINGS_EFFECTS`` names functions of apps above. Each is called in the transaction with
     the changed settings and the names of the changed fields, and writes what follows from the change.
@@ -66,13 +67,16 @@ def change(
         records.Stale: the settings were changed since the caller read them.
 
     """
-    if algorithm := fields.get("default_signing_alg"):
-        keys.ensure(algorithm)
-    return _change(fields, expected, is_proven=is_proven)
+    algorithm = fields.get("default_signing_alg")
+    # Stored under the locks, in their order: the caller may have opened the transaction, as the console does.
+    new_key = keys.generate_missing(algorithm) if algorithm else None
+    return _change(fields, expected, new_key, is_proven=is_proven)
 
 
 @transaction.atomic
-def _change(fields: dict[str, Any], expected: frozenset[int] | None, *, is_proven: bool) -> OidcSettings:
+def _change(
+    fields: dict[str, Any], expected: frozenset[int] | None, new_key: SigningKey | None, *, is_proven: bool
+) -> OidcSettings:
     # Of two first changes at once, one inserts the row and the other waits for it.
     OidcSettings.objects.bulk_create([OidcSettings()], ignore_conflicts=True)
     row = OidcSettings.objects.select_for_update().get()
@@ -91,7 +95,7 @@ def _change(fields: dict[str, Any], expected: frozenset[int] | None, *, is_prove
         before=before,
     )
     if "default_signing_alg" in changes:
-        keys.make_default(row.default_signing_alg)
+        keys.make_default(row.default_signing_alg, new_key)
     for path in settings.OIDC_SETTINGS_EFFECTS:
         import_string(path)(row, frozenset(changes))
     return row
