@@ -41,6 +41,8 @@ AUTH_USER_MODEL = "administrators.Administrator"
 NEW_EMAIL_RULE = "interaction.experience.new_emails.check"
 # The addresses whose codes are second factors: see identity.users.code_factors.
 CODE_FACTORS = "interaction.experience.code_factors.find_kinds"
+# Whether a sign-in with a social connector skips second factors: see interaction.connectors.proof.
+SOCIAL_SKIPS_FACTORS = "interaction.experience.services.has_social_skip"
 # The active tenant's rule by which browsers are remembered: see identity.factors.remembered_rule.
 TRUSTED_DEVICES = "interaction.experience.services.get_trusted_devices"
 # Ends what remembered browsers of a user were granted: see identity.factors.remembered_grants.
@@ -55,8 +57,8 @@ TENANT_PROVISIONERS = [
 ]
 # Returns whether every serving node knows a migration: see oidc.keys.services.
 ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
-# Creates the key of an algorithm: see identity.resources.services.
-ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
+# Generate and store the first key of an algorithm: see identity.resources.services.
+GENERATE_SIGNING_KEY = "oidc.keys.services.generate_missing"
 HOLD_SIGNING_KEY = "oidc.keys.services.hold"
 # The level of each value of acr: see identity.resources.serializers.
 ACR_LEVELS = "oidc.settings.acr_levels.get_all"

@@ -1,6 +1,6 @@
 """Links between a row and its items, such as a role and its scopes, replaced all at once."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final
@@ -18,6 +18,7 @@ from identity.core import records
 from identity.core.errors import ServiceError
 from identity.core.links import delete_other_links, insert_links
 from identity.core.models import EditableModel, Link
+from identity.core.proof import TokenTooOld
 from identity.core.records import UnknownIds
 
 _MAX_IDS: Final = 100  # in a list of an audit entry
@@ -32,6 +33,8 @@ class Assignment:
     The filters are Django look-ups. An item must match ``item_filter`` to be linked. A parent must match
     ``parent_filter`` to have items, or ``refusal`` is raised. Links that match ``protected_filter`` cannot be
     removed. If ``items_are_users``, the log finds an entry by the user who was added or removed.
+    ``needs_proof`` returns whether only an administrator who has signed in recently may make these ids the
+    items of a parent.
     """
 
     link: type[Link]
@@ -44,6 +47,7 @@ class Assignment:
     refusal: type[ServiceError] = ServiceError
     protected_filter: dict[str, Any] = field(default_factory=dict)
     items_are_users: bool = False
+    needs_proof: Callable[[UUID, list[str]], bool] | None = None
 
     @property
     def parents(self) -> type[EditableModel]:
@@ -69,14 +73,17 @@ def replace(
     item_ids: list[str],
     *,
     expected: frozenset[int] | None = None,
+    is_proven: bool = True,
     **facts: object,
 ) -> bool:
     """Make these the only items of the parent. Return false if the parent does not exist.
 
-    The parent's row is locked first, so that concurrent replacements run one after the other. ``facts`` are
-    added to the audit entries.
+    The parent's row is locked first, so that concurrent replacements run one after the other. ``is_proven``
+    is whether the administrator who makes the change has signed in recently. ``facts`` are added to the audit
+    entries.
 
     Raises:
+        TokenTooOld: the change needs a proof, and ``is_proven`` is false.
         UnknownIds: an id is unknown in this tenant, or its row does not match ``item_filter``.
         Protected: the ids lack an item whose link cannot be removed.
         records.Stale: the parent was changed since the caller read it.
@@ -88,6 +95,8 @@ def replace(
         if parent_filter and assignment.parents._default_manager.filter(pk=parent_id).exists():
             raise assignment.refusal
         return False
+    if not is_proven and assignment.needs_proof is not None and assignment.needs_proof(parent_id, item_ids):
+        raise TokenTooOld
     items = _find_items(assignment, parent_id, item_ids)
     given, removed = items.new | items.linked, set[UUID]()
     # Without items, no row says whether the parent has other ones.

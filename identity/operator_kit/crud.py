@@ -36,7 +36,8 @@ def remove(submission: Submission) -> str:
 def assign(assignment: Assignment, field: str, submission: Submission) -> str:
     """Replace the links of a row by those that were ticked in a field."""
     ids = submission.fields[field]
-    if not assignments.replace(assignment, submission.row.pk, ids, expected=submission.expected):
+    expected, is_proven = submission.expected, submission.is_proven
+    if not assignments.replace(assignment, submission.row.pk, ids, expected=expected, is_proven=is_proven):
         raise records.Gone
     return gettext("The choice is saved.")
 

@@ -1,12 +1,19 @@
 """Refusals of services and serializers as errors of a form, at the fields that they are about."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.forms import Form
+from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from identity.core.errors import Invalid, ServiceError
 from identity.core.refusal_texts import translate
+from identity.submissions.idempotency import KeyReused
+
+_SENT_BEFORE: Final = gettext_lazy(
+    "You have sent this form before, with other values, and it was done. Send it again to do it with these "
+    "values too."
+)
 
 
 def describe(refusal: ServiceError) -> str:
@@ -21,6 +28,9 @@ def add_refusal(form: Form, refusal: ServiceError | ValidationError) -> int:
     if isinstance(refusal, ValidationError):
         _add_problems(form, _flatten(refusal.detail))
         return refusal.status_code
+    if isinstance(refusal, KeyReused):
+        form.add_error(None, _SENT_BEFORE)
+        return refusal.status
     field = getattr(refusal, "field", None)
     if refusal.field_errors:
         _add_problems(form, [(error.field, error.rule) for error in refusal.field_errors])

@@ -24,7 +24,8 @@ class Submission:
     """The valid input of an operation, the versions of the row that its form shows, and the administrator.
 
     ``viewer`` is the administrator with the session, and ``request`` has the browser's cookies, for
-    operations that involve another site.
+    operations that involve another site. ``is_proven`` is whether the administrator has just proven the
+    identity: a service checks it again, because a row may have changed since ``must_prove`` read it.
     """
 
     row: Any
@@ -33,6 +34,7 @@ class Submission:
     by: Any
     viewer: Viewer | None = None
     request: HttpRequest | None = None
+    is_proven: bool = False
 
 
 @dataclass(frozen=True, slots=True)

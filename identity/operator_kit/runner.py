@@ -17,6 +17,7 @@ from rest_framework.exceptions import ValidationError
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
+from identity.core.proof import TokenTooOld
 from identity.core.records import Stale
 from identity.http.responses import allow_form_targets, allow_frames
 from identity.operator_kit import (
@@ -39,10 +40,6 @@ from identity.submissions import idempotency
 from identity.submissions.idempotency import Answer
 
 _IMPOSSIBLE: Final = gettext_lazy("“%(label)s” is no longer possible.")
-_SENT_BEFORE: Final = gettext_lazy(
-    "You have sent this form before, with other values, and it was done. Send it again to do it with these "
-    "values too."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +100,14 @@ class OperationRunner:
         if not form.is_valid():
             return self._form_page(request, operation, row, form, status=400)
         viewer, expected = secrets_view.get_viewer(request), sent_form.get_expected_versions(request)
-        submission = Submission(row, form.cleaned_data, expected, request.user, viewer, request)
+        is_proven = not fresh_proof.is_missing(request)
+        submission = Submission(
+            row, form.cleaned_data, expected, request.user, viewer, request, is_proven=is_proven
+        )
         try:
             answer = self._run(request, operation, submission)
-        except idempotency.KeyReused as refusal:
-            form.add_error(None, _SENT_BEFORE)
-            return self._form_page(request, operation, row, form, status=refusal.status)
+        except TokenTooOld:  # the row has changed since ``must_prove`` read it
+            return fresh_proof.ask(request)
         except (ServiceError, ValidationError) as refusal:
             status = form_errors.add_refusal(form, refusal)
             return self._form_page(request, operation, row, form, status=status)

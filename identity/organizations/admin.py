@@ -53,7 +53,7 @@ class OrganizationAdmin(Pages):
     operations = (
         Operation(
             "change", _("Edit organization"), _("Applications and users see these settings."),
-            partial(crud.change, OrganizationSerializer), form=forms.OrganizationForm,
+            admin_actions.change, form=forms.OrganizationForm,
             initial=admin_actions.initial_values(forms.OrganizationForm), sentence=_("Edit {name}"),
             edits=_("Details"), needs_proof=lambda organization: organization.is_mfa_required,
         ),

@@ -6,13 +6,20 @@ from django.utils.translation import gettext
 
 from identity.operator_kit.operations import ShowRow, Submission, validate
 from identity.organizations import services
-from identity.organizations.serializers import MemberSerializer
+from identity.organizations.serializers import MemberSerializer, OrganizationSerializer
 from identity.users.user_lines import find_user_ids
 
 
 def initial_values(form: Any) -> Any:
     """Return a function that reads the initial values of a form from a row."""
     return lambda row: {name: getattr(row, name) for name in form.base_fields}
+
+
+def change(submission: Submission) -> str:
+    row = submission.row
+    fields = validate(OrganizationSerializer, submission.fields, row)
+    services.change(row, fields, expected=submission.expected, is_proven=submission.is_proven)
+    return gettext("%(name)s is changed.") % {"name": row}
 
 
 def remove(submission: Submission) -> str:

@@ -109,7 +109,7 @@ def _create(submission: Submission) -> ShowRow:
 
 def _change(submission: Submission) -> str:
     fields = validate(ResourceSerializer, submission.fields, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The API resource is changed.")
 
 
@@ -121,7 +121,7 @@ def _change_claims(submission: Submission) -> str:
 
 
 def _remove(submission: Submission) -> str:
-    services.remove(submission.row, expected=submission.expected)
+    services.remove(submission.row, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The API resource is deleted.")
 
 

@@ -53,26 +53,28 @@ def provision() -> None:
 def create(**fields: Any) -> Resource:
     """Create a resource. A new default resource replaces the current one.
 
-    If the resource's algorithm has no key, the first key is created before anything else.
+    If the resource's algorithm has no key, the first key is created.
 
     Raises:
         Invalid: another resource has the indicator, or the tenant does not know ``required_acr``.
 
     """
-    _ensure_key(fields)
-    return _create(fields)
+    return _create(fields, _generate_key(fields))
 
 
-def _ensure_key(fields: Mapping[str, Any]) -> None:
-    """Create the key of the algorithm that a resource names, before any transaction."""
-    if algorithm := fields.get("access_token_signing_alg"):
-        import_string(settings.ENSURE_SIGNING_KEY)(algorithm)
+def _generate_key(fields: Mapping[str, Any]) -> Any:
+    """Return an unsaved key of the algorithm that a resource names, if the algorithm has none.
+
+    It is stored after ``_hold_acr``, because the caller may have opened the transaction, as the console does.
+    """
+    algorithm = fields.get("access_token_signing_alg")
+    return import_string(settings.GENERATE_SIGNING_KEY)(algorithm) if algorithm else None
 
 
-def _hold_key(fields: Mapping[str, Any]) -> None:
+def _hold_key(fields: Mapping[str, Any], new_key: Any) -> None:
     """Keep the algorithm that a resource names from being retired until the transaction ends."""
     if algorithm := fields.get("access_token_signing_alg"):
-        import_string(settings.HOLD_SIGNING_KEY)(algorithm)
+        import_string(settings.HOLD_SIGNING_KEY)(algorithm, new_key)
 
 
 def _hold_acr(fields: Mapping[str, Any], resource: Resource | None = None) -> None:
@@ -92,9 +94,9 @@ def _hold_acr(fields: Mapping[str, Any], resource: Resource | None = None) -> No
 
 
 @transaction.atomic
-def _create(fields: Mapping[str, Any]) -> Resource:
+def _create(fields: Mapping[str, Any], new_key: Any) -> Resource:
     _hold_acr(fields)
-    _hold_key(fields)
+    _hold_key(fields, new_key)
     resource = Resource(**fields)
     if resource.is_default:
         _unset_other_defaults(resource)
@@ -118,8 +120,8 @@ def change(
 ) -> None:
     """Change a resource. A new default resource replaces the current one.
 
-    If the resource's algorithm has no key, the first key is created before anything else.
-    ``is_proven`` is whether the administrator who makes the change has signed in recently.
+    If the resource's algorithm has no key, the first key is created. ``is_proven`` is whether the
+    administrator who makes the change has signed in recently.
 
     Raises:
         proof.TokenTooOld: ``required_acr`` would be replaced or removed, and ``is_proven`` is false.
@@ -130,16 +132,20 @@ def change(
     """
     if resource.is_protected and fields.get("name", resource.name) != resource.name:
         raise Protected
-    _ensure_key(fields)
-    _change(resource, fields, expected, is_proven=is_proven)
+    _change(resource, fields, expected, _generate_key(fields), is_proven=is_proven)
 
 
 @transaction.atomic
 def _change(
-    resource: Resource, fields: dict[str, object], expected: frozenset[int] | None, *, is_proven: bool
+    resource: Resource,
+    fields: dict[str, object],
+    expected: frozenset[int] | None,
+    new_key: Any,
+    *,
+    is_proven: bool,
 ) -> None:
     _hold_acr(fields, resource)
-    _hold_key(fields)
+    _hold_key(fields, new_key)
     if fields.get("is_default"):
         _unset_other_defaults(resource)
     proof.check_required_of_sign_ins(resource, "required_acr", fields, expected, is_proven=is_proven)

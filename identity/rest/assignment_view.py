@@ -59,9 +59,14 @@ class AssignmentView(APIView):
 
         Raises:
             NotFound: the parent does not exist.
+            TokenTooOld: the items need a token that is at most ``ADMIN_PROOF_SECONDS`` old.
 
         """
-        if not assignments.replace(self.assignment, parent_id, item_ids, expected=expected):
+        caller: Any = self.request.user
+        is_proven = caller.has_signed_in_recently
+        if not assignments.replace(
+            self.assignment, parent_id, item_ids, expected=expected, is_proven=is_proven
+        ):
             raise NotFound(f"{self.parent_name} not found")
 
     def find_parent(self) -> tuple[UUID, int]:

@@ -14,6 +14,7 @@ from identity.core.errors import ServiceError
 from identity.core.records import Protected
 from identity.resources import services as resources
 from identity.resources.models import Scope
+from identity.roles import management_scopes
 from identity.roles.models import Role, RoleScope, UserRole
 
 MANAGEMENT_ROLE: Final = "Service Management API access"
@@ -34,6 +35,7 @@ SCOPES: Final = Assignment(
     Event.ROLE_UPDATE,
     # Without the scope ``all`` in the built-in role no application could manage the tenant.
     protected_filter={"role__is_protected": True, "scope__is_protected": True, "scope__name": resources.ALL},
+    needs_proof=management_scopes.are_added,
 )
 USERS: Final = Assignment(
     UserRole,

@@ -1,12 +1,11 @@
 """/roles, their scopes and users, and /users/:id/roles."""
 
 from typing import Any
-from uuid import UUID
 
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.filters import contains, equals
 from identity.rest.viewsets import CrudViewSet, Row
-from identity.roles import management_scopes, services
+from identity.roles import services
 from identity.roles.models import Role
 from identity.roles.serializers import RoleScopeSerializer, RoleSerializer, RoleUserSerializer
 
@@ -38,12 +37,6 @@ class RoleScopes(AssignmentView):
     parent_name = "role"
     columns = ("id", "name", "description", "resource_id", "resource__name")
     serializer_class = RoleScopeSerializer
-
-    def replace(self, parent_id: UUID, item_ids: list[str], expected: frozenset[int] | None) -> None:
-        """Replace the scopes. Further scopes of the management API need ``ADMIN_PROOF_SECONDS``."""
-        caller: Any = self.request.user
-        management_scopes.check(parent_id, item_ids, is_proven=caller.has_signed_in_recently)
-        super().replace(parent_id, item_ids, expected)
 
     def to_representation(self, row: tuple[Any, ...]) -> Row:
         """Return a scope with the name of its resource."""

@@ -56,7 +56,7 @@ def _create(submission: Submission) -> ShowRow:
 
 def _change(submission: Submission) -> str:
     fields = validate(TenantSerializer, submission.fields, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The tenant is changed.")
 
 

@@ -63,7 +63,7 @@ def _change(submission: Submission) -> str:
     changes = {name: value for name, value in submission.fields.items() if value != getattr(user, name)}
     fields = validate(UserSerializer, changes, user)
     if fields:
-        services.change(user, fields, expected=submission.expected)
+        services.change(user, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The user is changed.") if fields else gettext("Nothing was changed.")
 
 

@@ -20,11 +20,11 @@ from identity.operator_kit.panels import Link
 from interaction.connectors import (
     arrangement,
     choices,
-    code_senders,
     config_card,
     creation_admin,
     forms,
     guide_card,
+    proof,
     services,
 )
 from interaction.connectors.models import Connector
@@ -57,22 +57,27 @@ def _change(submission: Submission) -> str:
     if provider:
         forms.check_display_name(provider, config)
     fields = validate(ConnectorSerializer, {"config": config}, connector)
-    services.change(connector, fields, expected=submission.expected)
+    services.change(connector, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The configuration is changed. Test it.")
 
 
+def _set(submission: Submission, **fields: bool) -> None:
+    expected, is_proven = submission.expected, submission.is_proven
+    services.change(submission.row, fields, expected=expected, is_proven=is_proven)
+
+
 def _enable(submission: Submission) -> str:
-    services.change(submission.row, {"enabled": True}, expected=submission.expected)
+    _set(submission, enabled=True)
     return gettext("The connector is enabled.")
 
 
 def _disable(submission: Submission) -> str:
-    services.change(submission.row, {"enabled": False}, expected=submission.expected)
+    _set(submission, enabled=False)
     return gettext("The connector is disabled.")
 
 
 def _use_own_callback(submission: Submission) -> str:
-    services.change(submission.row, {"has_own_callback": True}, expected=submission.expected)
+    _set(submission, has_own_callback=True)
     return gettext("The connector uses its own callback. Test signing in with it.")
 
 
@@ -94,7 +99,7 @@ def _arrange(submission: Submission) -> str | ShowForm:
 
 
 def _remove(submission: Submission) -> str:
-    services.remove(submission.row, expected=submission.expected)
+    services.remove(submission.row, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The connector is deleted.")
 
 
@@ -114,20 +119,20 @@ class ConnectorAdmin(Pages):
             "change", _("Edit connector"), _("An enabled connector uses the new configuration at once."),
             _change, form_for=lambda row: forms.config_form(registry.find(row.connector_id)),
             initial=forms.initial, sentence=_("Edit {name}"), card=guide_card.build_for_form,
-            edits=config_card.TITLE, needs_proof=code_senders.sends_codes,
+            edits=config_card.TITLE, needs_proof=proof.passes_second_factors,
         ),
         Operation(
             "enable", _("Enable connector"),
             _("A social connector gets a button on the sign-in page. Messages of a type go through its "
             "newest enabled connector."),
             _enable, is_possible=lambda connector: not connector.enabled, sentence=_("Enable {name}"),
-            needs_proof=code_senders.sends_codes,
+            needs_proof=proof.passes_second_factors,
         ),
         Operation(
             "disable", _("Disable connector"), _("The connector is not used until it is enabled again."),
             _disable, is_possible=lambda connector: connector.enabled, is_destructive=True,
             impact=impacts.measure,
-            sentence=_("Disable {name}"),
+            sentence=_("Disable {name}"), needs_proof=proof.sends_codes,
         ),
         Operation(
             "own-callback", _("Use own callback"),
@@ -137,6 +142,7 @@ class ConnectorAdmin(Pages):
             is_possible=lambda connector: (
                 connector.type == Connector.Type.SOCIAL and not connector.has_own_callback
             ),
+            needs_proof=proof.passes_second_factors,
         ),
         Operation(
             "test", _("Test connector"),
@@ -146,6 +152,7 @@ class ConnectorAdmin(Pages):
         Operation(
             "delete", _("Delete connector"), _("Its configuration cannot be restored."),
             _remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
+            needs_proof=proof.sends_codes,
         ),
         creation_admin.CHOOSE,
         Operation(

@@ -9,7 +9,7 @@ from identity.core.errors import FieldError
 from identity.rest.choices import Choice
 from identity.rest.fields import Flag, JSONObject, Line, Name
 from identity.rest.serializers import Record
-from interaction.connectors import services
+from interaction.connectors import field_rules
 from interaction.connectors.models import Connector
 
 
@@ -36,7 +36,7 @@ class ConnectorSerializer(Record):
         """Return the errors of fields that contradict the provider or the stored connector."""
         yield from super().find_conflicts(values)
         stored = cast("Connector | None", self.instance)
-        yield from services.find_errors(stored, values)
+        yield from field_rules.find_errors(stored, values)
 
 
 class ConnectorTestSerializer(serializers.Serializer[Any]):

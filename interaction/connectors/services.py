@@ -1,6 +1,5 @@
 """The creation, change, deletion and test of connectors."""
 
-from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,13 +10,21 @@ from django.utils.translation import gettext_noop
 from audit import log
 from audit.events import Event
 from identity.core import records
-from identity.core.errors import FieldError, Invalid, ServiceError
+from identity.core.errors import ServiceError
 from identity.core.records import Stale
 from identity.core.refusal_texts import fill
 from identity.core.slots import Slots
 from identity.limits import rules
 from identity.limits import services as limits
-from interaction.connectors import callbacks, config_encryption, configs, delivery, messages
+from interaction.connectors import (
+    callbacks,
+    config_encryption,
+    configs,
+    delivery,
+    field_rules,
+    messages,
+    proof,
+)
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import EMAIL, SMS
 from interaction.connectors.models import Connector
@@ -57,20 +64,24 @@ def create(  # noqa: PLR0913 - the columns
     enabled: bool = False,
     has_own_callback: bool = True,
     pk: UUID | None = None,
+    is_proven: bool = True,
 ) -> Connector:
     """Create a connector. The configuration is checked if the provider is built in.
 
-    ``pk`` is the id if it was chosen before, so that the redirect URI could be registered.
+    ``pk`` is the id if it was chosen before, so that the redirect URI could be registered. ``is_proven`` is
+    whether the administrator who creates it has signed in recently.
 
     Raises:
+        TokenTooOld: it may decide on second factors (``proof``), and ``is_proven`` is false.
         AlreadyCreated: a connector has this id.
         Invalid: the provider has another type, or the shared callback is requested.
         configs.ConfigRefused: the configuration breaks rules of the provider.
 
     """
+    proof.check(type, is_proven=is_proven)
     provider = registry.find(connector_id)
-    _check_type(connector_id, type)
-    _check_callback(stored=True, sent=has_own_callback)
+    field_rules.check_type(connector_id, type)
+    field_rules.check_callback(stored=True, sent=has_own_callback)
     connector = Connector(connector_id=connector_id, type=type, enabled=enabled)
     connector.pk = pk or connector.pk
     connector.sealed_config = _encrypt(connector, configs.validate(provider, config))
@@ -84,10 +95,19 @@ def create(  # noqa: PLR0913 - the columns
 
 
 @transaction.atomic
-def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[int] | None) -> None:
+def change(
+    connector: Connector,
+    fields: dict[str, Any],
+    *,
+    expected: frozenset[int] | None,
+    is_proven: bool = True,
+) -> None:
     """Replace ``config``, set ``enabled``, or move the connector to its own callback.
 
+    ``is_proven`` is whether the administrator who makes the change has signed in recently.
+
     Raises:
+        TokenTooOld: it may decide on second factors (``proof``), and ``is_proven`` is false.
         Invalid: a connector with its own callback cannot use the shared callback.
         configs.ConfigRefused: the configuration breaks rules of the provider.
         records.Stale: the connector was changed since the caller read it.
@@ -97,7 +117,9 @@ def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[
     stored = Connector.objects.select_for_update().filter(pk=connector.pk).first()
     if stored is None or (expected is not None and stored.version not in expected):
         raise Stale
-    _check_callback(stored=stored.has_own_callback, sent=fields.get("has_own_callback", True))
+    check_proof = proof.check_end if fields == {"enabled": False} else proof.check
+    check_proof(stored.type, is_proven=is_proven)
+    field_rules.check_callback(stored=stored.has_own_callback, sent=fields.get("has_own_callback", True))
     columns = {name: value for name, value in fields.items() if name != "config"}
     changed_fields = sorted(columns)
     if "config" in fields:
@@ -111,13 +133,17 @@ def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[
     )
 
 
-def remove(connector: Connector, *, expected: frozenset[int] | None) -> None:
+def remove(connector: Connector, *, expected: frozenset[int] | None, is_proven: bool = True) -> None:
     """Delete a connector.
 
+    ``is_proven`` is whether the administrator who deletes it has signed in recently.
+
     Raises:
+        TokenTooOld: it may send codes of second factors, and ``is_proven`` is false.
         records.Stale: the connector was changed since the caller read it.
 
     """
+    proof.check_end(connector.type, is_proven=is_proven)
     records.remove(
         connector,
         event=Event.CONNECTOR_DELETE,
@@ -185,55 +211,6 @@ def _run_test(provider: Sender | SocialProvider | CaptchaProvider, connector: Co
         return fill(gettext_noop("%(provider)s accepts this secret_key"), provider=provider.name)
     provider.test(config, callbacks.get_redirect_uri(connector))
     return fill(gettext_noop("%(provider)s accepts this configuration"), provider=provider.name)
-
-
-def find_errors(stored: Connector | None, fields: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return all errors for which ``create``, or ``change`` of a stored connector, refuses these fields."""
-    connector_id = stored.connector_id if stored else fields.get("connector_id", "")
-    provider = registry.find(connector_id)
-    has_own_callback = stored.has_own_callback if stored else True
-    checks: dict[str, Callable[[Any], object]] = {
-        "type": lambda sent: _check_type(connector_id, sent),
-        "config": lambda config: configs.validate(provider, config, stored.config() if stored else None),
-        "has_own_callback": lambda sent: _check_callback(stored=has_own_callback, sent=sent),
-    }
-    if stored:
-        del checks["type"]  # the type cannot be changed
-    for name, check in checks.items():
-        try:
-            if name in fields:
-                check(fields[name])
-        except (Invalid, configs.ConfigRefused) as refusal:
-            yield from refusal.field_errors
-
-
-def _check_type(connector_id: str, type: str) -> None:  # noqa: A002
-    """Check that a connector has the type of its provider.
-
-    Raises:
-        Invalid: the provider has another type.
-
-    """
-    provider = registry.find(connector_id)
-    if provider and provider.type != type:
-        rule = fill(
-            gettext_noop("%(connector_id)s is of type %(type)s"),
-            connector_id=connector_id,
-            type=provider.type.value,
-        )
-        raise Invalid("type", rule, code="invalid_choice", allowed=[provider.type.value])
-
-
-def _check_callback(*, stored: bool, sent: bool) -> None:
-    """Check that a connector with its own callback does not change to the shared one.
-
-    Raises:
-        Invalid: the connector has its own callback, and the shared one is requested.
-
-    """
-    if stored and not sent:
-        rule = gettext_noop("must be true: the shared callback is for older connectors only")
-        raise Invalid("has_own_callback", rule, code="immutable")
 
 
 def _encrypt(connector: Connector, config: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from identity.core import tenancy
 from identity.rest.viewsets import CrudViewSet, Row
-from interaction.connectors import callbacks, code_senders, config_encryption, masking, services
+from interaction.connectors import callbacks, config_encryption, masking, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.serializers import (
@@ -45,21 +45,20 @@ class ConnectorViewSet(CrudViewSet):
         return super().to_representation(row)
 
     def perform_create(self, fields: Row) -> UUID:
-        """Create a connector. One that may send codes of second factors needs ``ADMIN_PROOF_SECONDS``."""
-        self._check_proof(fields["type"])
-        return services.create(**fields).pk
+        """Create a connector. One that decides on second factors needs ``ADMIN_PROOF_SECONDS``."""
+        return services.create(**fields, is_proven=self._is_proven()).pk
 
     def perform_update(self, row: Connector, fields: Row, expected: frozenset[int] | None) -> None:
-        """Change a connector. One that may send codes of second factors needs ``ADMIN_PROOF_SECONDS``."""
-        self._check_proof(row.type)
-        services.change(row, fields, expected=expected)
+        """Change a connector. One that decides on second factors needs ``ADMIN_PROOF_SECONDS``."""
+        services.change(row, fields, expected=expected, is_proven=self._is_proven())
 
     def perform_destroy(self, row: Connector, expected: frozenset[int] | None) -> None:
-        services.remove(row, expected=expected)
+        """Delete a connector. One that may send codes of second factors needs ``ADMIN_PROOF_SECONDS``."""
+        services.remove(row, expected=expected, is_proven=self._is_proven())
 
-    def _check_proof(self, connector_type: str) -> None:
+    def _is_proven(self) -> bool:
         caller: Any = self.request.user
-        code_senders.check(connector_type, is_proven=caller.has_signed_in_recently)
+        return bool(caller.has_signed_in_recently)
 
     def test(self, request: Request, *_: Any, **__: Any) -> Response:
         """Test a connector.

@@ -39,7 +39,7 @@ _LABELS: Final = (gettext_noop("Updated"),)
 
 def _save(read: Any, operation: str, submission: Submission) -> ShowForm:
     fields = validate(ExperienceSerializer, read(submission), submission.row)
-    services.change(fields, expected=submission.expected)
+    services.change(fields, expected=submission.expected, is_proven=submission.is_proven)
     return ShowForm(operation, gettext("The sign-in experience is changed."))
 
 

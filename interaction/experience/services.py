@@ -10,6 +10,7 @@ from database.clock import DatabaseNow
 from identity.core import records
 from identity.core.tenant_statements import Select
 from identity.factors.browsers import TrustedDevices
+from identity.factors.policy import SocialRule
 from identity.tenants import services as tenants
 from interaction.experience import factor_settings, pictures, terms, weaker_factors
 from interaction.experience.models import WAYS, SignInExperience, default_password_policy, default_sign_up
@@ -40,6 +41,11 @@ def current() -> SignInExperience:
 def get_trusted_devices() -> TrustedDevices | None:
     """Return for how long the active tenant lets users skip the second factor in a browser, or None."""
     return current().trusted_devices
+
+
+def has_social_skip() -> bool:
+    """Return whether the active tenant asks for no second factor after a sign-in with a social connector."""
+    return current().factor_policy.social is SocialRule.SKIP
 
 
 @transaction.atomic

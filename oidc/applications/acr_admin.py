@@ -34,7 +34,7 @@ def _save(submission: Submission) -> str:
         "default_acr_values": fields["default_acr_values"].split(),
     }
     checked = validate(ApplicationSerializer, {"oidc_client_metadata": metadata}, submission.row)
-    services.change(submission.row, checked, expected=submission.expected)
+    services.change(submission.row, checked, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The strength of sign-ins is changed.")
 
 

@@ -28,6 +28,7 @@ from identity.organizations.models import (
 from identity.organizations.services import NoSuchOrganization
 from identity.resources.models import Scope
 from identity.roles.models import Role, RoleScope
+from oidc.applications import management_access
 from oidc.applications.models import (
     Application,
     ApplicationRole,
@@ -55,6 +56,7 @@ ROLES: Final = Assignment(
     item_filter={"type": Role.Type.MACHINE},
     parent_filter={"type": Application.Type.MACHINE},
     refusal=NotMachineToMachine,
+    needs_proof=management_access.is_added,
 )
 OF_ROLE: Final = Assignment(ApplicationRole, "role", "application", "application_ids", Event.ROLE_UPDATE)
 IN_ORGANIZATION: Final = Assignment(

@@ -24,6 +24,7 @@ from identity.core.records import Gone
 from identity.core.tenant_statements import Select, uuid
 from identity.encryption import keyring
 from identity.rest.fields import timestamp
+from oidc.applications import management_access
 from oidc.applications.models import Application, ApplicationSecret
 
 PURPOSE: Final = "client secrets"
@@ -86,11 +87,14 @@ def find_all(application: Application) -> list[dict[str, Any]]:
 
 @transaction.atomic
 def create(
-    application: Application, *, name: str = "", expires_at: datetime | None = None
+    application: Application, *, name: str = "", expires_at: datetime | None = None, is_proven: bool = True
 ) -> tuple[ApplicationSecret, str]:
     """Create a further secret and return its row and its value, which cannot be read again.
 
+    ``is_proven`` is whether the administrator who creates it has signed in recently.
+
     Raises:
+        TokenTooOld: the application can use the management API, and ``is_proven`` is false.
         NotConfidential: the application is of type SPA or Native.
         TooManySecrets: it has five secrets that have not expired.
         Invalid: ``expires_at`` is not in the future.
@@ -100,6 +104,7 @@ def create(
     if not application.must_present_secret:
         raise NotConfidential
     current = _lock(application)
+    management_access.check_secret(current, is_proven=is_proven)
     if _get_unexpired(current).count() + bool(current.secret_digest) >= _MAX_UNEXPIRED:
         raise TooManySecrets
     secret, digest = new_secret()
@@ -183,6 +188,11 @@ def find(application: Application, secret: str) -> StoredSecret | None:
         if not keyring.is_current(row.digest):
             _renew(ApplicationSecret.objects.filter(pk=row.pk), "digest", row.digest, secret)
     return StoredSecret(matching[0].digest, matching[0].pk) if matching else None
+
+
+def is_valid(application: Application, secret: str) -> bool:
+    """Return whether a presented secret is a secret of the application that has not expired."""
+    return find(application, secret) is not None
 
 
 def digest(secret: str) -> str:

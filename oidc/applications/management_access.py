@@ -8,6 +8,7 @@ from uuid import UUID
 
 from database import ids
 from database.list_parameters import among
+from identity.core import records
 from identity.core.proof import TokenTooOld
 from identity.roles import management_scopes
 from oidc.applications.models import Application, ApplicationRole
@@ -22,26 +23,23 @@ def has_role(application: Application) -> bool:
 def check_secret(application: Application, *, is_proven: bool) -> None:
     """Check that a caller may create or replace a secret of an application.
 
-    ``is_proven`` is whether the administrator who makes the change has signed in recently.
+    ``is_proven`` is whether the administrator who makes the change has signed in recently. The caller has
+    opened a transaction. The application is locked, so that it gets no role between the check and the change.
 
     Raises:
         TokenTooOld: the application can use the management API, and ``is_proven`` is false.
-
-    """
-    if not is_proven and has_role(application):
-        raise TokenTooOld
-
-
-def check_roles(application_id: UUID, role_ids: list[str], *, is_proven: bool) -> None:
-    """Check that a caller may make these the roles of an application.
-
-    Raises:
-        TokenTooOld: a further role grants a scope of the management API, and ``is_proven`` is false.
+        records.Gone: the application was deleted.
 
     """
     if is_proven:
         return
+    records.lock(application, expected=None)
+    if has_role(application):
+        raise TokenTooOld
+
+
+def is_added(application_id: UUID, role_ids: list[str]) -> bool:
+    """Return whether a further one of these roles grants a scope of the management API."""
     named = [pk for text in role_ids if (pk := ids.parse(text)) is not None]
     held = ApplicationRole.objects.filter(application=application_id).values("role_id")
-    if management_scopes.find_grants().filter(among("role_id", named)).exclude(role__in=held).exists():
-        raise TokenTooOld
+    return management_scopes.find_grants().filter(among("role_id", named)).exclude(role__in=held).exists()

@@ -68,14 +68,15 @@ def show(application: Application, secret: str, message: str, *, renew: str = "s
 
 
 def _rotate(submission: Submission) -> ShowSecrets:
-    secret = services.rotate_secret(submission.row)
+    secret = services.rotate_secret(submission.row, is_proven=submission.is_proven)
     return show(submission.row, secret, gettext("All other secrets have stopped working."))
 
 
 def _add(submission: Submission) -> ShowSecrets:
     days = submission.fields["expires_in_days"]
     expires_at = timezone.now() + timedelta(days=days) if days else None
-    _, secret = client_secrets.create(submission.row, name=submission.fields["name"], expires_at=expires_at)
+    name, is_proven = submission.fields["name"], submission.is_proven
+    _, secret = client_secrets.create(submission.row, name=name, expires_at=expires_at, is_proven=is_proven)
     return show(submission.row, secret, gettext("The other secrets still work."), renew="add-secret")
 
 

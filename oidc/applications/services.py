@@ -11,7 +11,7 @@ from audit.events import Event
 from identity.core import branding, proof, records
 from identity.core.errors import Invalid
 from identity.core.refusal_texts import fill
-from oidc.applications import acr_rules, allowed_lists, client_secrets, lifetimes
+from oidc.applications import acr_rules, allowed_lists, client_secrets, lifetimes, management_access
 from oidc.applications import redirect_uris as uris
 from oidc.applications.models import PUBLIC_TYPES, Application, ApplicationOrigin
 from oidc.keys import services as keys
@@ -227,18 +227,21 @@ def _change(
 
 
 @transaction.atomic
-def rotate_secret(application: Application) -> str:
-    """Replace all secrets of an application by a new one and return it. The others stop working at once."""
+def rotate_secret(application: Application, *, is_proven: bool = True) -> str:
+    """Replace all secrets of an application by a new one and return it. The others stop working at once.
+
+    ``is_proven`` is whether the administrator who makes the change has signed in recently.
+
+    Raises:
+        TokenTooOld: the application can use the management API, and ``is_proven`` is false.
+
+    """
+    management_access.check_secret(application, is_proven=is_proven)
     secret, digest = client_secrets.new_secret()
     columns = {"secret_digest": digest, "secret_created_at": timezone.now(), "has_further_secrets": False}
     records.change(application, columns, event=Event.APPLICATION_UPDATE, changed_fields=["client_secret"])
     client_secrets.remove_further(application)
     return secret
-
-
-def is_valid_secret(application: Application, secret: str) -> bool:
-    """Return whether a presented secret is a secret of the application that has not expired."""
-    return client_secrets.find(application, secret) is not None
 
 
 def remove(application: Application, *, expected: frozenset[int] | None = None) -> None:

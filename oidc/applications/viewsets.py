@@ -16,7 +16,7 @@ from identity.rest.filters import contains
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import CrudViewSet, Row, TenantViewSet
 from identity.roles.serializers import RoleSerializer
-from oidc.applications import allowed_lists, bindings, client_secrets, management_access, services
+from oidc.applications import allowed_lists, bindings, client_secrets, services
 from oidc.applications.models import PUBLIC_TYPES, Application, OrganizationApplication
 from oidc.applications.serializers import (
     METADATA,
@@ -90,8 +90,7 @@ class ApplicationViewSet(CrudViewSet):
         """Replace all secrets of an application by a new one. The others stop working at once."""
         application = self.get_object()
         caller: Any = request.user
-        management_access.check_secret(application, is_proven=caller.has_signed_in_recently)
-        secret = services.rotate_secret(application)
+        secret = services.rotate_secret(application, is_proven=caller.has_signed_in_recently)
         return Response(
             {"client_id": application.client_id, "client_secret": secret},
             headers={"Cache-Control": "no-store"},
@@ -117,10 +116,10 @@ class ApplicationSecrets(TenantViewSet):
         """Create a further secret. The other secrets still work. Only this response contains its value."""
         application = self.get_object()
         caller: Any = request.user
-        management_access.check_secret(application, is_proven=caller.has_signed_in_recently)
         serializer = NewSecretSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        row, secret = client_secrets.create(application, **serializer.validated_data)
+        is_proven = caller.has_signed_in_recently
+        row, secret = client_secrets.create(application, **serializer.validated_data, is_proven=is_proven)
         created = {name: getattr(row, name) for name in ("id", "name", "created_at", "expires_at")}
         return Response(created | {"client_secret": secret}, headers={"Cache-Control": "no-store"})
 
@@ -142,12 +141,6 @@ class ApplicationRoles(AssignmentView):
     parent_name = "application"
     columns = ("id", "name", "description", "type", "created_at", "updated_at")
     serializer_class = RoleSerializer
-
-    def replace(self, parent_id: UUID, item_ids: list[str], expected: frozenset[int] | None) -> None:
-        """Replace the roles. Further ones that grant the management API need ``ADMIN_PROOF_SECONDS``."""
-        caller: Any = self.request.user
-        management_access.check_roles(parent_id, item_ids, is_proven=caller.has_signed_in_recently)
-        super().replace(parent_id, item_ids, expected)
 
 
 class RoleApplications(AssignmentView):

@@ -135,30 +135,41 @@ def ensure(algorithm: str) -> None:
         generation.UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
 
     """
-    if not _has_active_key(algorithm):
-        _activate_first(generation.generate(algorithm))
+    if new := generate_missing(algorithm):
+        with transaction.atomic():
+            hold(algorithm, new)
 
 
-@transaction.atomic
-def _activate_first(new: SigningKey) -> None:
-    lock_keys()
-    if not _has_active_key(new.algorithm):
-        _activate(new, is_default=not SigningKey.objects.default().exists())
-        log.record(Event.SIGNING_KEY_ROTATE, kid=new.pk, algorithm=new.algorithm)
+def generate_missing(algorithm: str) -> SigningKey | None:
+    """Return an unsaved first key of an algorithm for ``hold``; None if the algorithm has an active key.
 
-
-def hold(algorithm: str) -> None:
-    """Keep the active key of an algorithm from being retired until the transaction ends.
-
-    Call it in the transaction that stores the algorithm's name, before the transaction locks other rows.
+    Call it before the transaction locks anything: an RSA key takes up to half a second.
 
     Raises:
-        JustRetired: the algorithm has no active key any more.
+        generation.GeneratingAnother: this worker is generating another RSA key.
+        generation.UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
+
+    """
+    return None if _has_active_key(algorithm) else generation.generate(algorithm)
+
+
+def hold(algorithm: str, new: SigningKey | None = None) -> None:
+    """Keep the active key of an algorithm from being retired until the transaction ends.
+
+    If the algorithm has no active key, ``new`` becomes its first one. Call it in the transaction that stores
+    the algorithm's name. The settings of OpenID Connect are locked before, and other rows after it.
+
+    Raises:
+        JustRetired: the algorithm has no active key any more, and there is no new one.
 
     """
     lock_keys()
-    if not _has_active_key(algorithm):
+    if _has_active_key(algorithm):
+        return
+    if new is None:
         raise JustRetired(headers={"Retry-After": "1"})
+    _activate(new, is_default=not SigningKey.objects.default().exists())
+    log.record(Event.SIGNING_KEY_ROTATE, kid=new.pk, algorithm=algorithm)
 
 
 def _has_active_key(algorithm: str) -> bool:
@@ -166,14 +177,14 @@ def _has_active_key(algorithm: str) -> bool:
 
 
 @transaction.atomic
-def make_default(algorithm: str) -> None:
-    """Make the active key of an algorithm the tenant's default. ``ensure`` has created it.
+def make_default(algorithm: str, new: SigningKey | None = None) -> None:
+    """Make the active key of an algorithm the tenant's default: ``new`` if it has none.
 
     Raises:
-        JustRetired: the algorithm has no active key any more.
+        JustRetired: the algorithm has no active key any more, and there is no new one.
 
     """
-    hold(algorithm)
+    hold(algorithm, new)
     SigningKey.objects.default().exclude(algorithm=algorithm).update(is_default=False)
     SigningKey.objects.active().filter(algorithm=algorithm).update(is_default=True)
 

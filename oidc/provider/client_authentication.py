@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Subquery
 
 from identity.core.tenant_statements import Select, text
-from oidc.applications import services as applications
+from oidc.applications import client_secrets
 from oidc.applications.models import Application, ApplicationRole
 from oidc.keys.models import SigningKey
 from oidc.provider.errors import InvalidClient, InvalidRequest
@@ -97,7 +97,7 @@ def is_authentic(client: Client, credentials: Credentials) -> bool:
     """Return whether the credentials are valid for the client. A public client needs no secret."""
     if not is_secret_checked(client, credentials):
         return True
-    return applications.is_valid_secret(client.application, credentials.secret)
+    return client_secrets.is_valid(client.application, credentials.secret)
 
 
 def is_secret_checked(client: Client, credentials: Credentials) -> bool:

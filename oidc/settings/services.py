@@ -16,6 +16,7 @@ from identity.core.refusal_texts import fill
 from identity.core.tenant_statements import Select
 from identity.factors.levels import ACR
 from oidc.keys import services as keys
+from oidc.keys.models import SigningKey
 from oidc.settings.models import OidcSettings
 
 PLAIN_OAUTH_RULE: Final = gettext_noop("must be true while client_id_metadata_documents is enabled")
@@ -53,33 +54,36 @@ def change(
 ) -> OidcSettings:
     """Change the settings. Objects are merged one level deep, lists and texts are replaced.
 
-    If the default algorithm has no key, its first one is created before anything else.
+    If the default algorithm has no key, its first one is created.
 
     ``settings.OIDC_SETTINGS_EFFECTS`` names functions of apps above. Each is called in the transaction with
     the changed settings and the names of the changed fields, and writes what follows from the change.
     ``is_proven`` is whether the administrator who makes the change has signed in recently.
 
     Raises:
-        TokenTooOld: an alias that an application or API requires would get another level, and ``is_proven``
-            is false.
+        TokenTooOld: an alias would be added or get another level, and ``is_proven`` is false.
         Invalid: the settings contradict each other, or remove an alias that an application or API requires.
         generation.UpgradeInProgress: the default algorithm has no key, and a node of an older release serves.
         records.Stale: the settings were changed since the caller read them.
 
     """
-    if algorithm := fields.get("default_signing_alg"):
-        keys.ensure(algorithm)
-    return _change(fields, expected, is_proven=is_proven)
+    algorithm = fields.get("default_signing_alg")
+    # Stored under the locks, in their order: the caller may have opened the transaction, as the console does.
+    new_key = keys.generate_missing(algorithm) if algorithm else None
+    return _change(fields, expected, new_key, is_proven=is_proven)
 
 
 @transaction.atomic
-def _change(fields: dict[str, Any], expected: frozenset[int] | None, *, is_proven: bool) -> OidcSettings:
+def _change(
+    fields: dict[str, Any], expected: frozenset[int] | None, new_key: SigningKey | None, *, is_proven: bool
+) -> OidcSettings:
     # Of two first changes at once, one inserts the row and the other waits for it.
     OidcSettings.objects.bulk_create([OidcSettings()], ignore_conflicts=True)
     row = OidcSettings.objects.select_for_update().get()
     changes = _complete(row, _merge(row, fields))
     _check_aliases(row, changes)
-    if not is_proven and _find_uses(_get_moved_values(row, changes)):
+    # Applications take the values that they request, in ``acr_values`` for example, for the level.
+    if not is_proven and _adds_or_moves_alias(row, changes):
         raise TokenTooOld
     before = {name: getattr(row, name) for name in changes}
     records.change(
@@ -91,7 +95,7 @@ def _change(fields: dict[str, Any], expected: frozenset[int] | None, *, is_prove
         before=before,
     )
     if "default_signing_alg" in changes:
-        keys.make_default(row.default_signing_alg)
+        keys.make_default(row.default_signing_alg, new_key)
     for path in settings.OIDC_SETTINGS_EFFECTS:
         import_string(path)(row, frozenset(changes))
     return row
@@ -121,13 +125,13 @@ def _check_aliases(row: OidcSettings, changes: dict[str, Any]) -> None:
         raise Invalid("acr_aliases", rule, code="conflict")
 
 
-def _get_moved_values(row: OidcSettings, changes: dict[str, Any]) -> set[str]:
-    """Return the aliases that the changes add, or give another level."""
+def _adds_or_moves_alias(row: OidcSettings, changes: dict[str, Any]) -> bool:
+    """Return whether the changes add an alias, or give one another level."""
     old, new = (
-        {alias["value"]: alias["level"] for alias in aliases}
+        {(alias["value"], alias["level"]) for alias in aliases}
         for aliases in (row.acr_aliases, changes.get("acr_aliases", row.acr_aliases))
     )
-    return {value for value in new if old.get(value) != new[value]}
+    return not new <= old
 
 
 def _find_uses(values: set[str]) -> list[tuple[str, str]]:

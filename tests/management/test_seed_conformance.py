@@ -16,6 +16,7 @@ from identity.tenants.models import Tenant
 from identity.users import passwords, profile
 from identity.users import services as users
 from identity.users.models import User
+from oidc.applications import client_secrets
 from oidc.applications import services as applications
 from oidc.applications.models import Application
 from oidc.keys import active_keys
@@ -82,7 +83,7 @@ def test_makes_two_clients_with_exactly_the_addresses_of_the_alias(seeding):
             assert (made.type, made.is_third_party) == ("Traditional", False)
             assert made.grant_types == ["authorization_code", "refresh_token"]
             assert made.id_token_signed_response_alg == "RS256"
-            assert applications.is_valid_secret(made, config[block]["client_secret"])
+            assert client_secrets.is_valid(made, config[block]["client_secret"])
 
 
 def test_makes_a_person_who_has_something_to_say_for_every_claim(seeding):
@@ -180,8 +181,8 @@ def test_rotate_makes_every_secret_anew(seeding):
     assert not secrets_of(first) & secrets_of(second)
     with seeding.inside():
         made = seeding.application(second)
-        assert applications.is_valid_secret(made, second["client"]["client_secret"])
-        assert not applications.is_valid_secret(made, first["client"]["client_secret"])
+        assert client_secrets.is_valid(made, second["client"]["client_secret"])
+        assert not client_secrets.is_valid(made, first["client"]["client_secret"])
         assert passwords.verify(password_of(second), User.objects.get().password)[0]
 
 

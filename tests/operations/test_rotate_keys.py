@@ -22,6 +22,7 @@ from interaction.connectors.models import Connector
 from interaction.social.models import SocialAttempt
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
+from oidc.applications import client_secrets
 from oidc.applications import services as applications
 from oidc.keys import services as keys
 from oidc.keys import signing
@@ -227,7 +228,7 @@ class TestReseal:
         text = said("--reseal")
         before = left()["client_secrets"]
         with acme.active():
-            assert applications.is_valid_secret(application, secret)
+            assert client_secrets.is_valid(application, secret)
 
         assert "they are re-encrypted when the application next presents its secret" in text
         assert left()["client_secrets"] == before - 1

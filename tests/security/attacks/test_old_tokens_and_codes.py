@@ -4,10 +4,11 @@ import pytest
 
 from identity.users.models import User
 from interaction.connectors.models import Connector
-from tests.support import codes, management
+from tests.support import codes, management, operators
 from tests.support.factors import switch_on
 from tests.support.management import result_of
 from tests.support.old_tokens import is_refused, new_recent, new_thief
+from tests.support.site_sessions import age
 
 EMAIL, PHONE = "EmailVerificationCode", "PhoneVerificationCode"
 
@@ -106,3 +107,15 @@ class TestConnectors:
             sms = Connector.objects.get(type="Sms").pk
 
         result_of(thief.patch(f"/connectors/{sms}", enabled=False))
+
+    def test_attack_AP47_an_old_token_does_not_have_an_earlier_connector_send_them(self, acme, thief, path):
+        """Codes go through the newest enabled connector."""
+        session = operators.at(acme)
+        age(session)
+        page = f"/admin/connectors/connector/{path.rpartition('/')[2]}/do"
+
+        assert is_refused(thief.patch(path, enabled=False))
+        assert is_refused(thief.delete(path))
+        for operation in ("disable", "delete"):
+            asked = session.get(f"{page}/{operation}/").headers.get("Location", "")
+            assert asked.startswith("/admin/confirm/")

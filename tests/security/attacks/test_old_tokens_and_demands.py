@@ -140,29 +140,36 @@ def test_attack_AP47_a_first_demand_needs_no_proof(admin, thief, build, demand):
     result_of(thief.patch(path, **body(path, **demand)))
 
 
-def test_attack_AP47_nor_does_it_give_an_alias_that_is_required_another_level(admin, thief):
-    def alias(level):
-        return {"acr_aliases": [{"value": "urn:acme:strong", "level": level}]}
+def alias(level):
+    return {"acr_aliases": [{"value": "urn:acme:strong", "level": level}]}
 
-    result_of(admin.patch("/oidc-settings", **alias(TWO)))
-    result_of(thief.patch("/oidc-settings", **alias(PASSKEY)))  # nothing requires it
-    resource(admin, required_acr="urn:acme:strong")
+
+@pytest.mark.parametrize("is_required", [True, False])
+def test_attack_AP47_nor_does_it_give_an_alias_another_level(acme, admin, thief, is_required):
+    """Applications that only request the alias rely on its level, too."""
+    result_of(admin.patch("/oidc-settings", **alias(PASSKEY)))
+    if is_required:
+        resource(admin, required_acr="urn:acme:strong")
 
     assert is_refused(thief.patch("/oidc-settings", **alias("urn:service:acr:1fa")))
     assert result_of(admin.get("/oidc-settings"))["acr_aliases"] == alias(PASSKEY)["acr_aliases"]
 
-    result_of(thief.patch("/oidc-settings", **alias(PASSKEY)))
+    result_of(thief.patch("/oidc-settings", **alias(PASSKEY), keep_signed_in=True))
+    for caller in (admin, management.machine(acme)):
+        result_of(caller.patch("/oidc-settings", **alias("urn:service:acr:1fa")))
+
+
+@pytest.mark.parametrize("is_required", [True, False])
+def test_attack_AP47_nor_does_it_add_an_alias_that_is_missing(acme, admin, thief, is_required):
+    result_of(admin.patch("/oidc-settings", **alias(TWO)))
+    result_of(thief.patch("/oidc-settings", acr_aliases=[]))
+    if is_required:
+        path = resource(admin)
+        with acme.active():  # as an earlier release could leave it
+            Resource.objects.filter(pk=path.rpartition("/")[2]).update(required_acr="urn:acme:strong")
+
+    assert is_refused(thief.patch("/oidc-settings", **alias("urn:service:acr:1fa")))
     result_of(admin.patch("/oidc-settings", **alias("urn:service:acr:1fa")))
-
-
-def test_attack_AP47_nor_does_it_add_an_alias_that_is_required_and_missing(acme, admin, thief):
-    path = resource(admin)
-    with acme.active():  # as an earlier release could leave it
-        Resource.objects.filter(pk=path.rpartition("/")[2]).update(required_acr="urn:acme:gone")
-    alias = {"acr_aliases": [{"value": "urn:acme:gone", "level": "urn:service:acr:1fa"}]}
-
-    assert is_refused(thief.patch("/oidc-settings", **alias))
-    result_of(admin.patch("/oidc-settings", **alias))
 
 
 def test_attack_AP47_nor_does_it_delete_an_api_that_has_one(admin, thief):
