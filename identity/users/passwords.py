@@ -102,7 +102,7 @@ class HashingQueue:
 
     def is_full(self) -> bool:
         """Return whether all places are taken at this moment."""
-        return not self._places._value  # type: ignore[attr-defined]  # noqa: SLF001 - only to try takes a place
+        return not self._places._value  # noqa: SLF001 - any attempt to find out would take a place
 
     def take_place(self) -> Place | None:
         """Take a place, which another thread can use, or return None if all are taken."""
