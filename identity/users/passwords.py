@@ -101,7 +101,7 @@ class HashingQueue:
                 yield True
 
     def is_full(self) -> bool:
-        """Return whether all places are taken at this moment."""
+        """Return whether all places are taken now."""
         return not self._places._value  # noqa: SLF001 - any attempt to find out would take a place
 
     def take_place(self) -> Place | None:
@@ -140,7 +140,7 @@ def reserve_place() -> AbstractContextManager[bool]:
 
 
 def is_full() -> bool:
-    """Return whether no place is free at this moment."""
+    """Return whether no place is free now."""
     return _queue.is_full()
 
 
