@@ -5,7 +5,8 @@ waits for the database. Threads do all that may wait. A request goes this way:
 
 1. ``worker`` accepts the connection, as a ``DocumentConnection``. This class and its bases,
    ``SurfaceConnection`` and ``Connection``, each serve the requests that they know, and leave the others to
-   the next base.
+   the next base. While no place for hashing a password is free, ``overload`` refuses requests that need one
+   by their bytes, and a new connection begins as a ``waiting_connection``, which costs less.
 2. ``connection`` parses the request and limits what a client can hold. ``body_receivers`` returns what has
    arrived of the body.
 3. If the request is for a public document (``documents``), the loop answers it once a thread has read the
@@ -15,7 +16,7 @@ waits for the database. Threads do all that may wait. A request goes this way:
    for a surface (``surfaces``), a thread serves it together with other requests of its route (``batches``).
    ``raw_responses`` makes the bytes of the answers of steps 3 and 4.
 5. Otherwise ``early_refusals`` refuses the request if it needs a place for hashing a password and none is
-   free.
+   free, with an answer that was made before (``overload_answers``).
 6. Otherwise a thread calls the application of ``config.wsgi``. That tries the surface if no batch has, then
    prepares the request (``content_types``, ``chunked_bodies``) and calls Django's handler. Two classes of its
    middleware are here: ``load_shedding`` and ``body_limits``. ``wsgi_responses`` sends the response.

@@ -50,6 +50,11 @@ class DocumentConnection(SurfaceConnection):
             self._pending = _Pending(data, wanted, time.perf_counter())
             self._read(tenant, wanted, self._finish_pending)
             return
+        if is_idle and (refusal := self.worker.overload.refuse(data)):
+            self.worker.nr += 1
+            self._safe_write(refusal)
+            self._arm_keepalive_timer()
+            return
         super().data_received(data)
         is_one = is_idle and self._request_ready.is_set() and not self._callback_parser.remaining()
         self._head = data if is_one else None
@@ -66,8 +71,7 @@ class DocumentConnection(SurfaceConnection):
             and not self._finishing_calls
             and not self._closed
             and not self._flow_control.write_paused
-            and self.worker.alive
-            and self.worker.nr + 1 < self.worker.max_requests
+            and self.worker.keeps_connections()
         )
 
     def _feed_callback_parser(self, data: bytes) -> bool:

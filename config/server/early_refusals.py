@@ -1,22 +1,19 @@
 """Early refusals: the worker's loop refuses requests without a hashing place, before they need a thread.
 
-The response is that of ``config.server.load_shedding``, with the same middleware around it. Threads refuse
-the rest: requests with large bodies, and all requests while they are logged (``LOG_REQUESTS``) or traced.
+The response is that of ``config.server.load_shedding``, made once (``overload_answers``). Threads refuse the
+rest: requests with large bodies, and all requests while they are logged (``LOG_REQUESTS``) or traced.
 """
 
 import logging
 from collections.abc import Callable
-from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.conf import settings
-from django.core.exceptions import MiddlewareNotUsed, SuspiciousOperation
+from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.wsgi import WSGIRequest
-from django.http import HttpRequest, UnreadablePostError
-from django.http.response import HttpResponseBase
-from django.utils.module_loading import import_string
+from django.http import UnreadablePostError
 
-from config.server import chunked_bodies, content_types, load_shedding
+from config.server import chunked_bodies, content_types, load_shedding, overload_answers
 from config.server.wsgi_requests import is_arriving
 from config.server.wsgi_responses import Whole, build
 from identity.http.answers import Answer
@@ -24,7 +21,7 @@ from identity.tenants.middleware import split_prefix
 from identity.users import passwords
 from identity.users.passwords import Place
 
-_SHEDDING: Final = "config.server.load_shedding.LoadSheddingMiddleware"
+T = TypeVar("T")
 _logger: Final = logging.getLogger(__name__)
 
 
@@ -33,16 +30,26 @@ def admit(environ: dict[str, Any]) -> Whole | Place | None:
 
     A request that fails here gets None too. A failure that is the client's fault is repeated in a thread.
     """
+    if is_arriving(environ["wsgi.input"]):
+        return None
+    return _decide(environ, lambda request: passwords.take_place() or _refuse(request))
+
+
+def refuse(environ: dict[str, Any]) -> Answer | None:
+    """Return the answer to a request, whose body has arrived, if it needs a place. None is free."""
+    return _decide(environ, overload_answers.build)
+
+
+def _decide(environ: dict[str, Any], decide: Callable[[WSGIRequest], T]) -> T | None:
+    """Return what ``decide`` returns for a request that needs a place."""
     if environ["REQUEST_METHOD"] != "POST" or settings.LOG_REQUESTS or settings.TRACING:
         return None
     _, path = split_prefix(environ["PATH_INFO"])
-    if path not in load_shedding.routes() or is_arriving(environ["wsgi.input"]):
+    if path not in load_shedding.routes():
         return None
     try:
         request = _build_request(environ)
-        if not load_shedding.needs_place(request):
-            return None
-        return passwords.take_place() or _refuse(request)
+        return decide(request) if load_shedding.needs_place(request) else None
     except (SuspiciousOperation, UnreadablePostError):
         return None
     except Exception:
@@ -52,25 +59,12 @@ def admit(environ: dict[str, Any]) -> Whole | Place | None:
         environ["wsgi.input"].seek(0)  # for the thread that serves the request
 
 
+def _refuse(request: WSGIRequest) -> Whole:
+    return build(overload_answers.build(request), request.META)
+
+
 def _build_request(environ: dict[str, Any]) -> WSGIRequest:
     environ["CONTENT_TYPE"] = content_types.clean(environ)
     if chunked_bodies.is_chunked(environ):
         chunked_bodies.read(environ)
     return WSGIRequest(environ)
-
-
-def _refuse(request: WSGIRequest) -> Whole:
-    response: Any = _responder()(request)
-    return build(Answer(response.content, dict(response.items()), response.status_code), request.META)
-
-
-@cache
-def _responder() -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return the function that refuses a request, wrapped in the middleware above load shedding."""
-    respond: Any = load_shedding.refuse
-    for name in reversed(settings.MIDDLEWARE[: settings.MIDDLEWARE.index(_SHEDDING)]):
-        try:
-            respond = import_string(name)(respond)
-        except MiddlewareNotUsed:
-            continue
-    return respond  # type: ignore[no-any-return]

@@ -79,13 +79,13 @@ class _Warnings:
             _logger.warning("passwords arrive faster than they can be hashed: some requests get 503")
 
 
-_warnings: Final = _Warnings()
+log_overload: Final = _Warnings().log
 _respond: Final = LanguageMiddleware(errors.overloaded)
 
 
 def refuse(request: HttpRequest) -> HttpResponseBase:
     """Return 503 for a request that hashes a password, in the format of its path."""
-    _warnings.log()
+    log_overload()
     prefix, request.path_info = split_prefix(request.path_info)
     request.resolver_match = routes()[request.path_info][0]
     set_script_prefix(f"{prefix}/")

@@ -14,6 +14,7 @@ from gunicorn.workers.gasgi import ASGIWorker
 from config.server.batches import Batches, Surfaces
 from config.server.connection import Connection
 from config.server.shared_reads import Finish, Key, SharedReads
+from config.server.waiting_connection import WaitingConnection
 from config.server.wsgi_requests import Send
 from config.server.wsgi_responses import Stream, Whole, call
 from identity.http.answers import Answer
@@ -21,6 +22,7 @@ from identity.http.answers import Answer
 if TYPE_CHECKING:
     from config.server.known_heads import KnownHeads
     from config.server.loop_connections import LoopConnections
+    from config.server.overload import Overload
 
 _RETRY_SECONDS: Final = 1.0  # to wait before accepting again, if there was no free file descriptor
 _HEARTBEAT_SECONDS: Final = 1.0
@@ -36,7 +38,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._connections: Final[set[Connection]] = set()
+        self._connections: Final[set[Connection | WaitingConnection]] = set()
         self._opening: Final[set[asyncio.Task[Any]]] = set()
         self._running = 0  # requests that are being served, also those of clients that have left
         self._most: Final[int] = self.cfg.worker_connections  # connections, and requests
@@ -49,7 +51,8 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._admit: Callable[[dict[str, Any]], Whole | AbstractContextManager[None] | None]
         self._surfaces: Surfaces
         self.heads: KnownHeads
-        self._new_connection: Callable[[], Connection]
+        self.overload: Overload
+        self.new_connection: Callable[[], Connection]
         self._pool: ThreadPoolExecutor
         self._database: LoopConnections
         self._documents: SharedReads[Answer]
@@ -65,11 +68,13 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         from config.server.document_connection import DocumentConnection  # noqa: PLC0415
         from config.server.known_heads import KnownHeads  # noqa: PLC0415
         from config.server.loop_connections import LoopConnections  # noqa: PLC0415
+        from config.server.overload import Overload  # noqa: PLC0415
 
         self._admit = early_refusals.admit
+        self.overload = Overload(self.cfg)
         self._surfaces = surfaces
         self.heads = KnownHeads()
-        self._new_connection = partial(DocumentConnection, self)
+        self.new_connection = partial(DocumentConnection, self)
         self._pool = ThreadPoolExecutor(self.cfg.threads)
         self._database = LoopConnections(self.loop, self._pool.submit)
         self._documents = SharedReads(self.loop, self._pool, documents.read, self._forget_requests)
@@ -99,7 +104,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self._accept(enabled=False)
         for listener in self.sockets:
             listener.close()  # so that the system refuses new clients once all workers stop
-        for connection in self._connections:
+        for connection in tuple(self._connections):
             connection.stop_soon()
         deadline = self.loop.time() + self.cfg.graceful_timeout
         while (self._connections or self._opening or self._running) and not self._quick_shutdown:
@@ -141,17 +146,24 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             self.loop.call_later(_RETRY_SECONDS, self._accept_again)
             return
         client.settimeout(0)
-        opening = self.loop.create_task(self.loop.connect_accepted_socket(self._new_connection, client))
+        opening = self.loop.create_task(self.loop.connect_accepted_socket(self._new_protocol, client))
         self._opening.add(opening)
         opening.add_done_callback(self._opening.discard)
 
-    def add(self, connection: Connection) -> None:
+    def _new_protocol(self) -> Connection | WaitingConnection:
+        return WaitingConnection(self) if self.overload.is_active() else self.new_connection()
+
+    def keeps_connections(self) -> bool:
+        """Return whether a connection stays open after the next response."""
+        return bool(self.alive and self.nr + 1 < self.max_requests)
+
+    def add(self, connection: Connection | WaitingConnection) -> None:
         """Count a connection."""
         self._connections.add(connection)
         if self._is_full():
             self._accept(enabled=False)
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: Connection | WaitingConnection) -> None:
         """Forget a connection that is closed."""
         self._connections.discard(connection)
         self._accept_again()

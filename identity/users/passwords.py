@@ -100,6 +100,10 @@ class HashingQueue:
             with place:
                 yield True
 
+    def is_full(self) -> bool:
+        """Return whether all places are taken now."""
+        return not self._places._value  # noqa: SLF001 - any attempt to find out would take a place
+
     def take_place(self) -> Place | None:
         """Take a place, which another thread can use, or return None if all are taken."""
         return Place(self._places, self._has_place) if self._places.acquire(blocking=False) else None
@@ -133,6 +137,11 @@ _foreign_queue: Final = HashingQueue(running=1, waiting=settings.HASHING_QUEUE /
 def reserve_place() -> AbstractContextManager[bool]:
     """Reserve a place in the queue for the hashes of the block, and yield whether there was one."""
     return _queue.reserve()
+
+
+def is_full() -> bool:
+    """Return whether no place is free now."""
+    return _queue.is_full()
 
 
 def take_place() -> Place | None:

@@ -37,6 +37,14 @@ def remember(response: HttpResponse, language: str) -> None:
     )
 
 
+def find_language(request: HttpRequest) -> str | None:
+    """Return the language of the response to a request, or None if it is in English by its path."""
+    if request.path_info.startswith(_ENGLISH):
+        return None
+    is_of_site = areas.is_of_site(request.path_info)
+    return find_accepted(request) if is_of_site else languages.get_browser_language(request)
+
+
 class LanguageMiddleware:
     """Activates the language of ``ui_locales``, else of the cookie, else of ``Accept-Language``.
 
@@ -50,11 +58,10 @@ class LanguageMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Return the response in the activated language."""
-        if request.path_info.startswith(_ENGLISH):
+        language = find_language(request)
+        if language is None:
             return self.get_response(request)
-        is_of_site = areas.is_of_site(request.path_info)
-        find_language = find_accepted if is_of_site else languages.get_browser_language
-        with translation.override(find_language(request)):
+        with translation.override(language):
             response = self.get_response(request)
             name_language(response)
         return response

@@ -159,6 +159,7 @@ ONCE = {
         "config/server/test_document_connections.py",
         "config/server/test_documents.py",
         "config/server/test_early_refusals.py",
+        "config/server/test_floods.py",
         "config/server/test_idle_connections.py",
         "config/server/test_load_shedding.py",
         "config/server/test_shared_reads.py",

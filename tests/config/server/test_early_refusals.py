@@ -1,13 +1,8 @@
 """What the worker's loop refuses is answered as the middleware of a thread would answer it, byte for byte."""
 
-import os
-import signal
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
@@ -24,6 +19,7 @@ from identity.users import passwords
 from tests.support import second
 from tests.support.cast import PASSWORD
 from tests.support.hashing_routes import HASHING, as_form, as_json
+from tests.support.stopped_hashing import stopped_hashing
 from tests.support.threads import at_once
 
 HALF_A_BODY = (
@@ -171,12 +167,10 @@ def test_a_refusal_is_counted_as_in_a_thread(crowded, settings):
     settings.METRICS_TOKEN = "a token of metrics"
     labels = {"method": "POST", "route": "pages:sign-in", "status": "503"}
     counted = [REGISTRY.get_sample_value("gatehouse_http_requests_total", labels) or 0]
-    early_refusals._responder.cache_clear()
 
     for serve in (early_refusals.admit, in_a_thread):
         serve(environ_of("/sign-in", **HASHING["/sign-in"]))
         counted.append(REGISTRY.get_sample_value("gatehouse_http_requests_total", labels) or 0)
-    early_refusals._responder.cache_clear()
 
     assert [later - counted[0] for later in counted] == [0, 1, 2]
 
@@ -226,35 +220,3 @@ def leave(http: httpx.Client) -> bool:
 def sign_in(http: httpx.Client, timeout: float = 5) -> httpx.Response:
     fields = {"username": "nobody", "password": PASSWORD}
     return http.post("/api/admin/sign-in", json=fields, timeout=timeout)
-
-
-@contextmanager
-def stopped_hashing(address: str) -> Iterator[None]:
-    port = address.rpartition(":")[2]
-    processes = [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
-    [hashing] = [pid for pid in processes if is_hashing(pid) and serves(parent_of(pid), port)]
-    os.kill(hashing, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(hashing, signal.SIGCONT)
-
-
-def read(pid: int, name: str) -> str:
-    try:
-        return Path(f"/proc/{pid}/{name}").read_text()
-    except OSError:  # it has ended
-        return ""
-
-
-def parent_of(pid: int) -> int:
-    found = [line for line in read(pid, "status").splitlines() if line.startswith("PPid:")]
-    return int(found[0].split()[1]) if found else 0
-
-
-def is_hashing(pid: int) -> bool:
-    return "identity.users.hashing_process" in read(pid, "cmdline")
-
-
-def serves(pid: int, port: str) -> bool:
-    return f"PORT={port}" in read(pid, "environ").split("\0")
