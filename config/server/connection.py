@@ -10,6 +10,7 @@ from gunicorn.asgi.parser import LimitRequestHeaders
 from gunicorn.asgi.protocol import ASGIProtocol
 
 from config.server import body_receivers, wsgi_requests
+from config.server.write_progress import WriteProgress
 from config.server.wsgi_requests import Message, Receive, Send
 
 _CLOSE_SECONDS: Final = 2.0  # for the client to close its side
@@ -31,6 +32,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     _callback_parser: Any
     _body_receiver: Any
     _task: asyncio.Task[None] | None
+    _progress: WriteProgress
 
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
@@ -39,7 +41,6 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._head_bytes = 0
         self._discarded_bytes = 0
         self._has_ended = False  # the client sends nothing more
-        self._progress: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
         # Of the current request: the failure of a first attempt to answer it, and its environment, if read.
         self._failure: wsgi_requests.Failure | None = None
@@ -93,6 +94,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
         Close the connection if the client's address, which limits and the audit log need, is lost.
         """
+        self._progress = WriteProgress(self.worker.loop, transport, self.cfg.timeout)
         super().connection_made(transport)
         assert self._task is not None  # noqa: S101 - it serves the requests
         self._task.add_done_callback(self._break_cycles)
@@ -223,27 +225,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def pause_writing(self) -> None:
         """Begin to wait until the client has read more."""
         super().pause_writing()
-        self._expect_progress()
+        self._progress.expect()
 
     def resume_writing(self) -> None:
         """Go on sending."""
         super().resume_writing()
-        if self._progress is not None:
-            self._progress.cancel()
-            self._progress = None
-
-    def _expect_progress(self) -> None:
-        if self._progress is None:
-            left = self.transport.get_write_buffer_size()
-            self._progress = self.worker.loop.call_later(self.cfg.timeout, self._check_progress, left)
-
-    def _check_progress(self, before: int) -> None:
-        """Close a connection whose client has read nothing since the last check."""
-        self._progress = None
-        if self.transport.get_write_buffer_size() >= before:
-            self.transport.abort()
-        else:
-            self._expect_progress()
+        self._progress.stop()
 
 
 def _has_addresses(transport: asyncio.Transport) -> bool:
