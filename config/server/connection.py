@@ -16,6 +16,7 @@ from config.server.wsgi_requests import Message, Receive, Send
 _CLOSE_SECONDS: Final = 2.0  # for the client to close its side
 _CLOSE_BYTES: Final = 65_536  # that the client may still send meanwhile
 _STOP_SECONDS: Final = 2.0  # for a further request while the worker stops
+_LEFT_SECONDS: Final = 3.0  # for a request whose client has left
 _HEAD_BYTES: Final = 65_536  # of a request
 
 
@@ -42,6 +43,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._discarded_bytes = 0
         self._has_ended = False  # the client sends nothing more
         self._closing: asyncio.TimerHandle | None = None
+        self._cancelling: asyncio.TimerHandle | None = None
         # Of the current request: the failure of a first attempt to answer it, and its environment, if read.
         self._failure: wsgi_requests.Failure | None = None
         self._environ: dict[str, Any] | None = None
@@ -105,10 +107,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all waiting. A thread that sends a response gets an error."""
+        # gunicorn would keep the task, and so the connection, for seconds, also after the task has ended.
+        task, self._task = self._task, None
         if self._awaiting_request and not self._finishing_calls:
-            # The task ends at once. gunicorn would keep it, and the connection, for seconds.
-            self._task = None
-            self._request_ready.set()
+            self._request_ready.set()  # the task ends at once
+        elif task is not None:
+            self._cancelling = self.worker.loop.call_later(_LEFT_SECONDS, task.cancel)
         super().connection_lost(exc)
         self.resume_writing()
         if self._closing is not None:
@@ -121,6 +125,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         Without cycles, a closed connection is freed at once. To collect many as garbage pauses the worker.
         """
         self.app = self._callback_parser = self._body_receiver = self._task = None
+        if self._cancelling is not None:
+            self._cancelling.cancel()
 
     def data_received(self, data: bytes) -> None:
         """Parse what the client sends, or discard it if the connection is being closed."""

@@ -6,6 +6,8 @@ Garbage collection pauses a worker for up to 0.1 s.
 import asyncio
 import gc
 import logging
+import socket
+import struct
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -38,10 +40,16 @@ class Log(logging.Logger):
 
 
 class Worker:
-    """A worker that answers each request with ``done``, and knows which connections still exist."""
+    """A worker that answers each request with ``done``, and knows which connections still exist.
+
+    It answers once ``may_respond`` is set.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
+        self.has_request = asyncio.Event()
+        self.may_respond = asyncio.Event()
+        self.may_respond.set()
         self.cfg = Config()
         self.cfg.set("keepalive", 15)
         self.log = Log("gunicorn")
@@ -58,6 +66,8 @@ class Worker:
     def remove(self, connection: Connection) -> None: ...
 
     async def respond(self, environ: dict[str, Any], send: Send, connection: Connection) -> None:
+        self.has_request.set()
+        await self.may_respond.wait()
         headers = [(b"content-length", b"4")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"done"})
@@ -99,6 +109,31 @@ def test_a_connection(uncollected, sent, answer, leaves):
     client = partial(talk, sent=sent, answer=answer, leaves=leaves)
 
     assert asyncio.run(serve(client)) == 0
+
+
+async def leave_early(*, reset: bool) -> int:
+    """Leave while a request is served, and return how many connections exist once it would be answered."""
+    worker = Worker(asyncio.get_running_loop())
+    worker.may_respond.clear()
+    server = await worker.loop.create_server(worker.connect, "127.0.0.1", 0)
+    async with server:
+        _, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
+        writer.write(REQUEST)
+        await worker.has_request.wait()
+        if reset:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.close()
+        await asyncio.sleep(0.2)
+        assert len(worker.existing) == 1
+        worker.may_respond.set()
+        await asyncio.sleep(0.2)
+        return len(worker.existing)
+
+
+@pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+def test_a_connection_whose_client_left_before_the_response(uncollected, reset):
+    assert asyncio.run(leave_early(reset=reset)) == 0
 
 
 class Row:
