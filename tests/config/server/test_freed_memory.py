@@ -10,16 +10,22 @@ import socket
 import struct
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.db import OperationalError
+from django.test import RequestFactory
 from gunicorn.config import Config
 
 from config.server.connection import Connection
-from config.server.wsgi_requests import Send
+from config.server.shared_reads import SharedReads
+from config.server.wsgi_requests import FAILURE, Failure, Send
 from database import batching
 from database.batching import Call, Outcome, Outcomes, Work
+from identity.users import hashing_process
 
 REQUEST = b"GET /page HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -134,6 +140,64 @@ async def leave_early(*, reset: bool) -> int:
 @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
 def test_a_connection_whose_client_left_before_the_response(uncollected, reset):
     assert asyncio.run(leave_early(reset=reset)) == 0
+
+
+class Waiting:
+    """A request that waits for a document."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+
+    def finish(self, result: Any) -> None:
+        self.result = result
+
+
+async def read_in_vain(requests: "weakref.WeakSet[Waiting]") -> None:
+    """Have two requests share a read that fails."""
+
+    def read(_: str) -> None:
+        raise OSError("unreachable")
+
+    with ThreadPoolExecutor(1) as threads:
+        has_ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        reads = SharedReads[None](loop, threads, read, lambda _: loop.call_soon(has_ended.set))
+        waiting = [Waiting(), Waiting()]
+        for request in waiting:
+            requests.add(request)
+            reads.join(("document",), request.finish)
+        await has_ended.wait()
+        assert all(isinstance(request.result, Failure) for request in waiting)
+
+
+def test_requests_whose_read_failed(uncollected):
+    requests: weakref.WeakSet[Waiting] = weakref.WeakSet()
+
+    asyncio.run(read_in_vain(requests))
+
+    assert len(requests) == 0
+
+
+def respond_to_failure(callers: "weakref.WeakSet[Waiting]") -> None:
+    """Have Django respond to a failure. A caller refers to a connection in the same way."""
+    caller = Waiting()
+    callers.add(caller)
+    environ = RequestFactory()._base_environ(path="/.well-known/jwks.json")
+    environ[FAILURE] = Failure.of(OperationalError("unreachable"))
+    result: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing_process, "enable", lambda: None)
+        application = import_module("config.wsgi").application
+    b"".join(application(environ, lambda status, _: result.append(status)))
+    assert result == ["503 Service Unavailable"]
+
+
+def test_a_request_whose_failure_django_has_responded_to(address, uncollected):
+    callers: weakref.WeakSet[Waiting] = weakref.WeakSet()
+
+    respond_to_failure(callers)
+
+    assert len(callers) == 0
 
 
 class Row:
