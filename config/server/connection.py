@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from functools import partial
 from http import HTTPStatus
 from typing import Any, BinaryIO, Final
@@ -55,8 +56,9 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         if environ is None:
             return
         if wsgi_requests.is_arriving(environ["wsgi.input"]):
-            async with self.worker.large_bodies:
-                await self.worker.respond(environ, send, self)
+            with body_receivers.in_use(self._body_receiver):
+                async with self.worker.large_bodies:
+                    await self.worker.respond(environ, send, self)
         else:
             await self.worker.respond(environ, send, self)
 
@@ -200,6 +202,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
         Neither the response nor the log has the text of the request, which can hold a secret.
         """
+        if (error := sys.exception()) is not None:
+            error.__traceback__ = None  # frames of the parser refer to the error and to this connection
         if self._closed:
             return
         reason, peer = HTTPStatus(status).phrase, self.transport.get_extra_info("peername")

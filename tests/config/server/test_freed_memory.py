@@ -12,12 +12,14 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from http import HTTPStatus
 from importlib import import_module
 from typing import Any
+from wsgiref.util import setup_testing_defaults
 
+import httpx
 import pytest
 from django.db import OperationalError
-from django.test import RequestFactory
 from gunicorn.config import Config
 
 from config.server.connection import Connection
@@ -26,6 +28,7 @@ from config.server.wsgi_requests import FAILURE, Failure, Send
 from database import batching
 from database.batching import Call, Outcome, Outcomes, Work
 from identity.users import hashing_process
+from tests.support import second, server, threads
 
 REQUEST = b"GET /page HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -48,11 +51,13 @@ class Log(logging.Logger):
 class Worker:
     """A worker that answers each request with ``done``, and knows which connections still exist.
 
-    It answers once ``may_respond`` is set.
+    It answers once ``may_respond`` is set, and keeps the environments, as cycles of Django do.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
+        self.large_bodies = asyncio.Semaphore()
+        self.environs: list[dict[str, Any]] = []
         self.has_request = asyncio.Event()
         self.may_respond = asyncio.Event()
         self.may_respond.set()
@@ -72,6 +77,7 @@ class Worker:
     def remove(self, connection: Connection) -> None: ...
 
     async def respond(self, environ: dict[str, Any], send: Send, connection: Connection) -> None:
+        self.environs.append(environ)
         self.has_request.set()
         await self.may_respond.wait()
         headers = [(b"content-length", b"4")]
@@ -107,9 +113,11 @@ async def talk(host: str, port: int, *, sent: Sequence[bytes], answer: bytes, le
         ([REQUEST], b"done", True),
         ([REQUEST, REQUEST], b"done", True),
         ([REQUEST.replace(b"Host: x", b"Host: x\r\nConnection: close")], b"done", False),
+        ([REQUEST.replace(b"Host: x", b"Host: x\r\nContent-Length: 99999")], b"done", False),
         ([b"nonsense\r\n\r\n"], b"\r\n\r\nBad Request", False),
+        ([b"GET /" + b"a" * 9_000], b"\r\n\r\n" + HTTPStatus.REQUEST_URI_TOO_LONG.phrase.encode(), False),
     ],
-    ids=["nothing sent", "one request", "two requests", "the server closes", "no request"],
+    ids=["nothing sent", "one", "two", "the server closes", "a body that is not read", "none", "too long"],
 )
 def test_a_connection(uncollected, sent, answer, leaves):
     client = partial(talk, sent=sent, answer=answer, leaves=leaves)
@@ -161,7 +169,11 @@ async def read_in_vain(requests: "weakref.WeakSet[Waiting]") -> None:
     with ThreadPoolExecutor(1) as threads:
         has_ended = asyncio.Event()
         loop = asyncio.get_running_loop()
-        reads = SharedReads[None](loop, threads, read, lambda _: loop.call_soon(has_ended.set))
+
+        def end(_: int) -> None:
+            loop.call_soon(has_ended.set)
+
+        reads = SharedReads[None](loop, threads, read, end)
         waiting = [Waiting(), Waiting()]
         for request in waiting:
             requests.add(request)
@@ -182,7 +194,8 @@ def respond_to_failure(callers: "weakref.WeakSet[Waiting]") -> None:
     """Have Django respond to a failure. A caller refers to a connection in the same way."""
     caller = Waiting()
     callers.add(caller)
-    environ = RequestFactory()._base_environ(path="/.well-known/jwks.json")
+    environ: dict[str, Any] = {"PATH_INFO": "/.well-known/jwks.json"}
+    setup_testing_defaults(environ)
     environ[FAILURE] = Failure.of(OperationalError("unreachable"))
     result: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
@@ -198,6 +211,36 @@ def test_a_request_whose_failure_django_has_responded_to(address, uncollected):
     respond_to_failure(callers)
 
     assert len(callers) == 0
+
+
+@pytest.fixture(scope="module")
+def uncollecting(address: str) -> Iterator[str]:
+    """The address of a server with one worker, which collects no garbage."""
+    port = second.free_port()
+    here = f"http://127.0.0.1:{port}"
+    application = "tests.support.existing_connections:application"
+    with server.running(
+        PORT=str(port), BASE_URL=here, WEB_CONCURRENCY="1", TEST_APPLICATION=application
+    ) as served:
+        yield served
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/nothing", {}),
+        ("/admin/", {}),
+        ("/api/v1/users", {"Authorization": "Bearer a.b.c"}),
+        ("/oidc/userinfo", {"Authorization": "Bearer a.b.c"}),
+        ("/oidc/authorize?client_id=a", {}),
+    ],
+)
+def test_a_connection_whose_request_was_refused(uncollecting, path, headers):
+    for _ in range(3):
+        with httpx.Client(base_url=uncollecting, headers=headers) as client:
+            assert client.get(path).status_code < 500
+
+    assert threads.wait_until(lambda: httpx.get(f"{uncollecting}/connections").text == "1")
 
 
 class Row:
