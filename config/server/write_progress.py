@@ -5,7 +5,7 @@ from typing import Final
 
 
 class WriteProgress:
-    """Aborts a transport if its client reads nothing for some seconds while data is waiting for it."""
+    """Aborts a transport if its client has not read anything for some seconds, while data waits."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport, seconds: float) -> None:
         self._loop: Final = loop
