@@ -3,6 +3,7 @@
 
 import gc
 import os
+import signal
 import sys
 
 
@@ -12,6 +13,10 @@ def main() -> None:
     # With Python's own threshold, a fifth of the start is garbage collection that finds almost nothing.
     gc.set_threshold(100_000)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    if sys.argv[1:2] == ["run"]:
+        # Ctrl-C ends the process until the command handles it. Python would drop a KeyboardInterrupt that is
+        # raised in a callback of an import, and print it.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - settings first
     from django.core.management import execute_from_command_line  # noqa: PLC0415 - settings first
 

@@ -30,8 +30,10 @@ class Handler(WSGIHandler):
 
         """
         match = super().resolve_request(request)
-        if (failure := request.META.get(FAILURE)) is not None:
-            raise failure.again()
+        if FAILURE in request.META:
+            # Nothing here keeps the failure: its traceback refers to the request and, in the frames of the
+            # callers, to the connection.
+            raise request.META.pop(FAILURE).again()
         return match
 
 

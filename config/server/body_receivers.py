@@ -1,5 +1,7 @@
 """Reads what has arrived of a body from gunicorn's receiver. Only this module uses its private members."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from typing import Final
 
@@ -9,6 +11,19 @@ from config.server.wsgi_requests import Message
 
 MOST_WAITING: Final = 65_536  # bytes of a body that no thread has read yet
 _JOINED: Final = 1_024  # bytes up to which parts are joined, because each object takes memory, too
+
+
+@contextmanager
+def in_use(receiver: BodyReceiver) -> Iterator[None]:
+    """Remove the receiver's reference to its connection at the end.
+
+    The environment of the request refers to the receiver of a body that was still arriving, and Django's
+    request is part of cycles, so the connection would be kept until garbage is collected.
+    """
+    try:
+        yield
+    finally:
+        receiver.protocol = None
 
 
 def take_arrived(receiver: BodyReceiver) -> BytesIO | None:

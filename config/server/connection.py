@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from functools import partial
 from http import HTTPStatus
 from typing import Any, BinaryIO, Final
@@ -10,11 +11,13 @@ from gunicorn.asgi.parser import LimitRequestHeaders
 from gunicorn.asgi.protocol import ASGIProtocol
 
 from config.server import body_receivers, wsgi_requests
+from config.server.write_progress import WriteProgress
 from config.server.wsgi_requests import Message, Receive, Send
 
 _CLOSE_SECONDS: Final = 2.0  # for the client to close its side
 _CLOSE_BYTES: Final = 65_536  # that the client may still send meanwhile
 _STOP_SECONDS: Final = 2.0  # for a further request while the worker stops
+_LEFT_SECONDS: Final = 3.0  # for a request whose client has left
 _HEAD_BYTES: Final = 65_536  # of a request
 
 
@@ -31,6 +34,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     _callback_parser: Any
     _body_receiver: Any
     _task: asyncio.Task[None] | None
+    _progress: WriteProgress
 
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
@@ -39,8 +43,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._head_bytes = 0
         self._discarded_bytes = 0
         self._has_ended = False  # the client sends nothing more
-        self._progress: asyncio.TimerHandle | None = None
         self._closing: asyncio.TimerHandle | None = None
+        self._cancelling: asyncio.TimerHandle | None = None
         # Of the current request: the failure of a first attempt to answer it, and its environment, if read.
         self._failure: wsgi_requests.Failure | None = None
         self._environ: dict[str, Any] | None = None
@@ -52,8 +56,9 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         if environ is None:
             return
         if wsgi_requests.is_arriving(environ["wsgi.input"]):
-            async with self.worker.large_bodies:
-                await self.worker.respond(environ, send, self)
+            with body_receivers.in_use(self._body_receiver):
+                async with self.worker.large_bodies:
+                    await self.worker.respond(environ, send, self)
         else:
             await self.worker.respond(environ, send, self)
 
@@ -93,6 +98,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
         Close the connection if the client's address, which limits and the audit log need, is lost.
         """
+        self._progress = WriteProgress(self.worker.loop, transport, self.cfg.timeout)
         super().connection_made(transport)
         assert self._task is not None  # noqa: S101 - it serves the requests
         self._task.add_done_callback(self._break_cycles)
@@ -103,10 +109,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all waiting. A thread that sends a response gets an error."""
+        # gunicorn would keep the task, and so the connection, for seconds, also after the task has ended.
+        task, self._task = self._task, None
         if self._awaiting_request and not self._finishing_calls:
-            # The task ends at once. gunicorn would keep it, and the connection, for seconds.
-            self._task = None
-            self._request_ready.set()
+            self._request_ready.set()  # the task ends at once
+        elif task is not None:
+            self._cancelling = self.worker.loop.call_later(_LEFT_SECONDS, task.cancel)
         super().connection_lost(exc)
         self.resume_writing()
         if self._closing is not None:
@@ -119,6 +127,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         Without cycles, a closed connection is freed at once. To collect many as garbage pauses the worker.
         """
         self.app = self._callback_parser = self._body_receiver = self._task = None
+        if self._cancelling is not None:
+            self._cancelling.cancel()
 
     def data_received(self, data: bytes) -> None:
         """Parse what the client sends, or discard it if the connection is being closed."""
@@ -192,6 +202,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 
         Neither the response nor the log has the text of the request, which can hold a secret.
         """
+        if (error := sys.exception()) is not None:
+            error.__traceback__ = None  # frames of the parser refer to the error and to this connection
         if self._closed:
             return
         reason, peer = HTTPStatus(status).phrase, self.transport.get_extra_info("peername")
@@ -223,27 +235,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     def pause_writing(self) -> None:
         """Begin to wait until the client has read more."""
         super().pause_writing()
-        self._expect_progress()
+        self._progress.expect()
 
     def resume_writing(self) -> None:
         """Go on sending."""
         super().resume_writing()
-        if self._progress is not None:
-            self._progress.cancel()
-            self._progress = None
-
-    def _expect_progress(self) -> None:
-        if self._progress is None:
-            left = self.transport.get_write_buffer_size()
-            self._progress = self.worker.loop.call_later(self.cfg.timeout, self._check_progress, left)
-
-    def _check_progress(self, before: int) -> None:
-        """Close a connection whose client has read nothing since the last check."""
-        self._progress = None
-        if self.transport.get_write_buffer_size() >= before:
-            self.transport.abort()
-        else:
-            self._expect_progress()
+        self._progress.stop()
 
 
 def _has_addresses(transport: asyncio.Transport) -> bool:

@@ -51,17 +51,20 @@ class SharedReads(Generic[T]):
         self._threads.submit(self._run_in_thread, key, self._waiting.pop(key))
 
     def _run_in_thread(self, key: Key, waiting: list[Finish[T]]) -> None:
-        result: T | Failure
+        # The result has no name, because the traceback of a failure refers to this frame.
+        self._loop.call_soon_threadsafe(self._finish, key, waiting, self._try_to_read(key))
+
+    def _try_to_read(self, key: Key) -> T | Failure:
         try:
-            result = self._read(*key)
+            return self._read(*key)
         except BaseException as failure:  # noqa: BLE001 - each request gets it
-            result = Failure.of(failure)
-        self._loop.call_soon_threadsafe(self._finish, key, waiting, result)
+            return Failure.of(failure)
 
     def _finish(self, key: Key, waiting: list[Finish[T]], result: T | Failure) -> None:
         for finish in waiting:
             self._loop.call_soon(finish, result)  # one that fails does not stop the others
         self._ended(len(waiting))
+        waiting.clear()  # the traceback of a failure refers to this list, and so would to the connections
         if key in self._waiting:
             self._start(key)
         else:

@@ -223,6 +223,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             result = None if stream.is_closed else failure
         except BaseException as failure:  # noqa: BLE001 - gunicorn answers and logs it
             result = failure
+        stream.release()
         self.loop.call_soon_threadsafe(self._finish, finished, result)
 
     def _finish(self, finished: "asyncio.Future[Whole | None]", result: Whole | BaseException | None) -> None:

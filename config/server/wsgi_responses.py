@@ -60,6 +60,13 @@ class Stream:
         """Whether the client has left, or the response was broken off."""
         return self._is_aborted or self._connection.is_closed
 
+    def release(self) -> None:
+        """Remove the references to the connection. The stream cannot be used any more.
+
+        The traceback of a handled error can refer to this stream until garbage is collected.
+        """
+        del self._connection, self._send
+
     def send(self, start: Message, parts: Iterable[bytes], *, ends_with_connection: bool) -> None:
         """Send a response, as fast as the client reads it, within ten minutes.
 

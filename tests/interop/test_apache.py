@@ -4,18 +4,18 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.support import packages
 from tests.support.clients import APACHE as CLIENT
 from tests.support.clients import PROGRAMS
 from tests.support.relying_parties import new_origin
+from tests.support.threads import wait_until
+from tests.support.wire import answers
 
 MODULE = Path("/usr/lib/apache2/modules/mod_auth_openidc.so")
 
@@ -32,7 +32,8 @@ def apache(client, secured, origin) -> Iterator[None]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for(process, f"{origin}/signed-out")
+        assert wait_until(lambda: process.poll() is not None or answers(f"{origin}/signed-out"))
+        assert process.poll() is None, "Apache has ended"
         yield
         errors = (folder / "error.log").read_text()
         assert ":error]" not in errors, errors
@@ -62,18 +63,6 @@ def environment(folder, client, secured, origin) -> dict[str, str]:
         "CLIENT_ID": client.client_id,
         "CLIENT_SECRET": client.secret,
     }
-
-
-def wait_for(process, address) -> None:
-    deadline = time.monotonic() + 20
-    while process.poll() is None and time.monotonic() < deadline:
-        try:
-            httpx.get(address)
-        except httpx.TransportError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError("Apache does not answer")
 
 
 @pytest.fixture

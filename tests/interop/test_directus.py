@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -22,6 +21,8 @@ from tests.support.clients import DIRECTUS as CLIENT
 from tests.support.clients import PROGRAMS
 from tests.support.management import result_of
 from tests.support.relying_parties import Person, new_origin
+from tests.support.threads import wait_until
+from tests.support.wire import answers
 
 EDITOR = str(uuid.uuid4())
 UNSIGNED = re.compile(r"unexpected JWT alg received, expected \w+, got: \w+")
@@ -87,26 +88,15 @@ def environment(folder, client, secured, origin) -> dict[str, str]:
 def administrator(process, origin, log) -> httpx.Client:
     """Return its administrator, signed in, after creating the role that people get."""
     administrator = httpx.Client(base_url=origin, timeout=30)
-    wait_for(process, administrator, log)
+    answered = wait_until(lambda: process.poll() is not None or answers(f"{origin}/server/ping"), 120)
+    assert answered, f"Directus does not answer: {log.read_text()[-3000:]}"
+    assert process.poll() is None, f"Directus ended: {log.read_text()[-3000:]}"
     who = {"email": "root@example.com", "password": PASSWORD}
     token = administrator.post("/auth/login", json=who).json()["data"]["access_token"]
     administrator.headers["Authorization"] = f"Bearer {token}"
     made = administrator.post("/roles", json={"id": EDITOR, "name": "Editor"})
     assert made.status_code == 200, made.text
     return administrator
-
-
-def wait_for(process, client, log) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        assert process.poll() is None, f"Directus ended: {log.read_text()[-3000:]}"
-        try:
-            client.get("/server/ping")
-        except httpx.TransportError:
-            time.sleep(0.2)
-        else:
-            return
-    raise AssertionError(f"Directus does not answer: {log.read_text()[-3000:]}")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,8 @@ from tests.support.cast import PASSWORD, Browser, World, new_world, query_of
 from tests.support.forms import form, forms
 from tests.support.openid import CLIENT
 from tests.support.social import share_callback
+from tests.support.threads import wait_until
+from tests.support.wire import answers
 
 PROGRAM = Path(__file__).with_name("provider.mjs")
 
@@ -49,22 +50,12 @@ def running(program: Path, redirect_uri: str) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        yield listening(f"http://127.0.0.1:{port}")
+        address = f"http://127.0.0.1:{port}"
+        assert wait_until(lambda: answers(f"{address}/.well-known/openid-configuration"))
+        yield address
     finally:
         process.terminate()
         process.wait(20)
-
-
-def listening(address: str) -> str:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        try:
-            httpx.get(f"{address}/.well-known/openid-configuration")
-        except httpx.TransportError:
-            time.sleep(0.05)
-        else:
-            return address
-    raise AssertionError("the provider does not answer")
 
 
 def followed(browser: Browser, answer: httpx.Response) -> httpx.Response:

@@ -50,9 +50,9 @@ def count_waiting() -> int:
         return int(cursor.fetchone()[0])
 
 
-def wait_until(happened: Callable[[], bool]) -> bool:
-    """Wait until something is true, and return whether it is within twenty seconds."""
-    deadline = time.monotonic() + 20
+def wait_until(happened: Callable[[], bool], seconds: float = 20) -> bool:
+    """Wait until something is true, and return whether it is within so many seconds."""
+    deadline = time.monotonic() + seconds
     while not happened():
         if time.monotonic() > deadline:
             return False

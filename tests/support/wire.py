@@ -4,6 +4,8 @@ import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import httpx
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -36,6 +38,15 @@ def send_raw(address: str, request: bytes) -> bytes:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def answers(address: str) -> bool:
+    """Return whether a server answers, whatever it says."""
+    try:
+        httpx.get(address)
+    except httpx.TransportError:
+        return False
+    return True
 
 
 def _understood(answer: bytes) -> Answer:

@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -26,7 +25,7 @@ _STOP_SECONDS: Final = 35  # the time that a process has to finish its requests
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DEMO: Final = settings.BASE_DIR / "docs" / "examples" / "relying_party"
 
-_interrupted: Final = threading.Event()
+_signals: Final[list[int]] = []  # that have arrived
 
 
 class Command(BaseCommand):
@@ -50,7 +49,7 @@ class Command(BaseCommand):
         # The demo prints the password of an account that it creates, so production has no demo.
         without_demo = without_demo or not settings.DEVELOPMENT
         for number in _SIGNALS:
-            signal.signal(number, _interrupt)
+            signal.signal(number, _note_signal)
         processes: list[subprocess.Popen[bytes]] = []
         try:
             self._serve(processes, with_demo=not without_demo, prepare_demo=_choose_demo(demo_tenant))
@@ -69,9 +68,10 @@ class Command(BaseCommand):
         demo_port = settings.DEMO_PORT
         for port in (settings.PORT, demo_port) if with_demo else (settings.PORT,):
             _check_free(port)
-        self._prepare()
+        with connection.execute_wrapper(_execute):
+            self._prepare()
+            application = prepare_demo(f"http://localhost:{demo_port}") if with_demo else None
         _check_interrupted()
-        application = prepare_demo(f"http://localhost:{demo_port}") if with_demo else None
         processes.append(_start_gatehouse())
         if application is not None:
             processes.append(_start_relying_party(application, demo_port))
@@ -130,18 +130,24 @@ def _further_steps(issuer: str) -> list[str]:
     return [outbox, *more, f"  For the docs   export ISSUER={issuer}"]
 
 
-def _interrupt(*_: object) -> None:
-    """Stop at the first signal, and ignore further ones while stopping."""
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    _interrupted.set()
-    raise KeyboardInterrupt
+def _note_signal(number: int, _: object) -> None:
+    """Note a signal for ``_check_interrupted``.
+
+    An exception could be raised anywhere. Python prints and drops those that are raised in finalizers.
+    """
+    _signals.append(number)
 
 
 def _check_interrupted() -> None:
-    """Raise `KeyboardInterrupt` after a signal. Python drops exceptions that are raised in finalizers."""
-    if _interrupted.is_set():
+    """Raise `KeyboardInterrupt` after a signal."""
+    if _signals:
         raise KeyboardInterrupt
+
+
+def _execute(execute: Callable[..., Any], *statement: Any) -> Any:
+    """Execute a statement, unless a signal has arrived. The first start takes thousands of statements."""
+    _check_interrupted()
+    return execute(*statement)
 
 
 def _password_location() -> str:
@@ -213,7 +219,7 @@ def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
 def _wait_for_first_exit(processes: list[subprocess.Popen[bytes]]) -> None:
     while all(process.poll() is None for process in processes):
         _check_interrupted()
-        time.sleep(0.5)
+        time.sleep(0.1)  # a signal does not end it
     raise CommandError("a process ended unexpectedly: see its output above")
 
 
