@@ -89,9 +89,9 @@ class OidcSettingsAdmin(Pages):
     place = 3
     title = "OpenID Connect"
     field_groups = (
-        (pgettext_lazy("of tokens", "Signing"), ("default_algorithm",)),
-        (_("Claims"), ("groups",)),
         (_("Lifetimes"), ("sessions", "refresh_tokens", "asks_to_stay")),
+        (_("Claims"), ("groups",)),
+        (pgettext_lazy("of tokens", "Signing"), ("default_algorithm",)),
     )
     operations = (
         Operation(

@@ -93,6 +93,17 @@ class TestTenants:
             assert str(row.pk) not in operator.get(address_of(kind), follow_redirects=True).text
 
 
+class TestSettings:
+    def test_those_of_tenants_come_first_then_access_to_the_site_then_the_protocol(self, operator):
+        page = operator.get("/admin/tenants/tenant/").text
+
+        tabs = re.search(r'<nav class="tabs"[^>]*>(.*?)</nav>', page, re.DOTALL)
+        assert tabs
+        assert re.findall(r"<a [^>]*>(.*?)</a>", tabs[1]) == [
+            "Tenants", "Administrators", "Invitations", "OpenID Connect", "Signing keys",
+        ]  # fmt: skip
+
+
 class TestPages:
     def test_each_list_and_row_is_read_without_a_query_a_row_and_shows_no_secret(self, acme):
         people, applications = furnish(acme)
