@@ -227,6 +227,31 @@ class TestAudit:
         assert "An application was created. Shop <b>" in told
         assert "Sign-in with a password failed: the password is wrong." in [row.strip() for row in told]
 
+    def test_the_page_of_an_entry_names_the_rows_whose_ids_it_has(self, acme, operator):
+        admin, ada = superuser(acme), acme.user("ada", name="Ada <b>")
+        role, later = (admin.created("/roles", name=name, type="User")["id"] for name in ("Clerk", "Gone"))
+        result_of(admin.put(f"/users/{ada.pk}/roles", role_ids=[role, later]))
+        admin.delete(f"/roles/{later}")
+
+        listed = operator.get("/admin/audit/entry/?key=User.Update").text
+        (url,) = re.findall(r'href="(/admin/audit/entry/[0-9a-f-]+/change/)', listed)
+        page = operator.get(url).text
+
+        assert f'{role}&quot; <a href="/admin/roles/role/{role}/change/"><bdi>Clerk (User)</bdi></a>' in page
+        assert f'{ada.pk}&quot; <a href="/admin/users/user/{ada.pk}/change/"><bdi>{ada.username}' in page
+        assert f"{later}&quot;\n" in page
+
+    def test_the_user_and_the_application_of_an_entry_have_a_name_before_the_id(self, acme, operator):
+        user = acme.user("ada")
+        acme.browser().sign_in(user)
+
+        listed = operator.get("/admin/audit/entry/?key=SignIn.Password").text
+        (url,) = re.findall(r'href="(/admin/audit/entry/[0-9a-f-]+/change/)', listed)
+        page = operator.get(url).text
+
+        named = f'<bdi>{user.username}</bdi></a> <code class="quiet">{user.pk}</code>'
+        assert f'href="/admin/users/user/{user.pk}/change/">{named}' in page
+
     def test_an_entry_about_a_deleted_object_is_shown(self, acme, operator):
         admin = superuser(acme)
         role = admin.created("/roles", name="Clerk", type="User")

@@ -53,7 +53,9 @@ def states(operator, **query):
 
 class TestButtons:
     def test_one_is_first_and_those_that_are_rarely_needed_are_in_a_menu(self, acme, operator):
-        tools = re.search(r'<ul class="object-tools">(.*?)</details>', page_of(operator, acme.user()), re.DOTALL)
+        tools = re.search(
+            r'<ul class="object-tools">(.*?)</details>', page_of(operator, acme.user()), re.DOTALL
+        )
 
         assert tools
         buttons, menu = tools[1].split("<summary>More</summary>")
