@@ -27,7 +27,7 @@ _FACTORS: Final = {
     FactorType.PHONE_CODE: _("Code by text message"),
 }
 _PROMPTS: Final = {
-    Prompt.NO_PROMPT: _("Only people who have switched on two-step sign-in"),
+    Prompt.NO_PROMPT: _("Only users who have switched on two-step sign-in"),
     Prompt.AT_SIGN_IN: _("Offer it to everybody once, at the next sign-in"),
     Prompt.AT_SIGN_IN_AND_SIGN_UP: _("Offer it to everybody once, at the next sign-in and after sign-up"),
     Prompt.MANDATORY: _("Require it of everybody"),
@@ -68,7 +68,7 @@ class FactorsForm(forms.Form):
     passkeys = forms.BooleanField(
         required=False,
         label=_("Sign in with a passkey"),
-        help_text=_("People with a passkey need neither password nor code"),
+        help_text=_("Users with a passkey need neither password nor code."),
     )
     forgot_password_requires_factor = forms.BooleanField(
         required=False,
@@ -77,20 +77,20 @@ class FactorsForm(forms.Form):
     )
     remember = forms.BooleanField(
         required=False,
-        label=_("Let people skip the second factor in their own browsers"),
-        help_text=_("They tick a box after they have proven it. Switching this off ends it everywhere"),
+        label=_("Let users skip the second factor in their own browsers"),
+        help_text=_("They tick a box after they have proven it. Switching this off ends it everywhere."),
     )
     duration_days = forms.IntegerField(min_value=1, max_value=365, label=_("For how many days"))
     adaptive = forms.BooleanField(
         required=False,
         label=_("Ask when a sign-in is unusual"),
-        help_text=_("People who have set up a second factor are asked for it for the following reasons"),
+        help_text=_("Users who have set up a second factor are asked for it for the following reasons."),
     )
-    new_browser = forms.BooleanField(required=False, label=_("The browser is new to the person"))
+    new_browser = forms.BooleanField(required=False, label=_("The browser is new to the user"))
     new_country = forms.BooleanField(
         required=False,
-        label=_("The country is new to the person"),
-        help_text=_("It needs a proxy that sends the country, and the setting COUNTRY_HEADER"),
+        label=_("The country is new to the user"),
+        help_text=_("It needs a proxy that sends the country, and the setting COUNTRY_HEADER."),
     )
     inactive_days = forms.IntegerField(
         min_value=1, max_value=365, label=_("The last sign-in is this many days ago")
@@ -99,7 +99,7 @@ class FactorsForm(forms.Form):
         min_value=1, max_value=100, label=_("This many sign-ins failed within 24 hours")
     )
     sign_in_notice = forms.BooleanField(
-        required=False, label=_("Email people about sign-ins from browsers that are new to them")
+        required=False, label=_("Email users about sign-ins from browsers that are new to them")
     )
 
 
