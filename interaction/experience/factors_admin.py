@@ -11,7 +11,6 @@ from identity.factors import policy
 from identity.factors.kinds import FactorType
 from identity.factors.policy import AVAILABLE, Prompt, SocialRule
 from identity.operator_kit.numbers import format_number
-from identity.operator_kit.panels import Card
 from identity.operator_kit.texts import Text
 from identity.organizations import memberships
 from identity.users import row_counts
@@ -152,11 +151,6 @@ def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
         (gettext("Organizations that require two factors"), _OF_ORGANIZATIONS[current.organization_prompt]),
         passkeys,
     ]
-
-
-def build_card(row: SignInExperience, form: forms.Form) -> Card:
-    """Return the card that says whom the saved policy asks, with current numbers."""
-    return Card("admin/effect.html", describe_effect(row))
 
 
 def describe_effect(row: SignInExperience) -> str:
