@@ -95,7 +95,8 @@ class TenantAdmin(Pages):
         ),
         Operation(
             "create", _("Create tenant"),
-            _("A new tenant has a signing key, a sign-in experience and an issuer of its own."),
+            _("A new tenant has a signing key, a sign-in experience and an issuer of its own. Until "
+              "you close sign-up, everyone who reaches its sign-in page can create an account."),
             _create, form=NewTenantForm, needs_row=False,
         ),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from identity.operator_kit import checklist, extensions, lists, routes
+from identity.operator_kit import extensions, lists
 from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Card
@@ -18,6 +18,7 @@ from interaction.experience import (
     branding_admin,
     drafts,
     factors_admin,
+    first_steps,
     forms,
     look_form,
     method_order,
@@ -27,7 +28,7 @@ from interaction.experience import (
     text_operations,
     unused_settings,
 )
-from interaction.experience.models import SignInExperience, default_sign_in, default_sign_up
+from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer
 
 _LINKS = ("terms_of_use_url", "privacy_policy_url")
@@ -184,32 +185,7 @@ class SignInExperienceAdmin(Pages):
         return HttpResponseRedirect(reverse("admin:experience_signinexperience_change", args=[experience.pk]))
 
 
-def _has_methods(_: Any) -> bool:
-    row = services.current()
-    sign_up = default_sign_up() | row.sign_up
-    return (row.sign_in, sign_up) != (default_sign_in(), default_sign_up())
-
-
-def _has_brand(_: Any) -> bool:
-    return any(services.current().branding.values())
-
-
-def _get_form_url(operation: str) -> str:
-    return routes.operation_url(SignInExperience, operation, services.current())
-
-
 extensions.register_card(SignInExperience, unused_settings.build_card)
 extensions.register_card(SignInExperience, overview.build_card)
 branding_admin.register()
-checklist.register(
-    checklist.Step(
-        3, _("Choose how users sign in"), _("With a password, a code or another provider."),
-        "experience.change_signinexperience", partial(_get_form_url, "ways"), _has_methods,
-        "concepts/sign-in-experience",
-    ),
-    checklist.Step(
-        4, _("Add your logo and colour"), _("They appear on the sign-in page and every page that users see."),
-        "experience.change_signinexperience", partial(_get_form_url, "look"), _has_brand,
-        "concepts/sign-in-experience",
-    ),
-)  # fmt: skip
+first_steps.register()

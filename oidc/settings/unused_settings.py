@@ -38,4 +38,5 @@ def _find(row: OidcSettings) -> Iterator[str]:
 
 def _get(row: OidcSettings, name: str) -> int:
     own: int | None = getattr(row, name)
-    return getattr(settings, name.upper()) if own is None else own  # type: ignore[no-any-return]
+    value: int = getattr(settings, name.upper()) if own is None else own
+    return value

@@ -2,6 +2,7 @@
 
 import html
 import re
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ NO_FACTOR = "No second factor is switched on, so these settings have no effect:"
 SOCIAL = {"create_users": True, "create_users_while_registration_is_closed": False}
 ADAPTIVE = "Ask when a sign-in is unusual"
 # The change of the sign-in experience, the tab that also warns, and the warning.
-CASES = {
+CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "an offer of no factor": (
         {"mfa": {"policy": "PromptOnlyAtSignIn", "social": "skip"}},
         "factors",
