@@ -10,7 +10,6 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext
 
-from identity.core.text_lists import join
 from identity.factors.policy import Prompt, SocialRule
 from identity.operator_kit.panels import Card
 from identity.users.identifiers import Kind
@@ -60,11 +59,8 @@ def find_in_factors(row: SignInExperience) -> Iterator[str]:
             "remember": trusted["enabled"],
             "adaptive": adaptive["enabled"],
         }
-        if any(changed.values()):
-            names = join(_label(FactorsForm, name) for name in changed if changed[name])
-            yield gettext(
-                "No second factor is switched on, so these settings have no effect: %(settings)s."
-            ) % {"settings": names}
+        text = gettext("No second factor is switched on, so “%(setting)s” has no effect.")
+        yield from (text % {"setting": _label(FactorsForm, name)} for name in changed if changed[name])
     elif adaptive["enabled"]:
         yield from _find_in_adaptive(mfa, trusted, adaptive)
 

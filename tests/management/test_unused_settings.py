@@ -11,20 +11,30 @@ from interaction.experience import services as experience
 from oidc.applications import services as applications
 from oidc.settings import services as oidc_settings
 
-NO_FACTOR = "No second factor is switched on, so these settings have no effect:"
+NO_FACTOR = "No second factor is switched on, so “{}” has no effect."
 SOCIAL = {"create_users": True, "create_users_while_registration_is_closed": False}
 ADAPTIVE = "Ask when a sign-in is unusual"
 # The change of the sign-in experience, the tab that also warns, and the warning.
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "an offer of no factor": (
-        {"mfa": {"policy": "PromptOnlyAtSignIn", "social": "skip"}},
+        {"mfa": {"policy": "PromptOnlyAtSignIn"}},
         "factors",
-        f"{NO_FACTOR} Policy, Other providers.",
+        NO_FACTOR.format("Policy"),
     ),
-    "remembered and unusual browsers without a factor": (
-        {"trusted_device_policy": {"enabled": True}, "adaptive_mfa": {"enabled": True}},
+    "no factor that is left to providers": (
+        {"mfa": {"social": "skip"}},
         "factors",
-        f"{NO_FACTOR} Let users skip the second factor in their own browsers, {ADAPTIVE}.",
+        NO_FACTOR.format("Other providers"),
+    ),
+    "remembered browsers without a factor": (
+        {"trusted_device_policy": {"enabled": True}},
+        "factors",
+        NO_FACTOR.format("Let users skip the second factor in their own browsers"),
+    ),
+    "unusual sign-ins without a factor": (
+        {"adaptive_mfa": {"enabled": True}},
+        "factors",
+        NO_FACTOR.format(ADAPTIVE),
     ),
     "unusual sign-ins where all sign-ins ask": (
         {"mfa": {"factors": ["Totp"], "policy": "Mandatory"}, "adaptive_mfa": {"enabled": True}},
