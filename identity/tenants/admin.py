@@ -40,7 +40,7 @@ class NewTenantForm(SettingsForm):
         help_text=_("Part of all URLs: lowercase letters, digits and dashes. It cannot be changed later."),
     )
 
-    field_order = ("slug", "name")
+    field_order = ("name", "slug")
 
 
 class SlugForm(forms.Form):

@@ -93,6 +93,20 @@ class TestTenants:
             assert str(row.pk) not in operator.get(address_of(kind), follow_redirects=True).text
 
 
+class TestNewTenant:
+    def test_superusers_find_the_form_where_they_choose_a_tenant(self, acme, operator):
+        href = "/admin/tenants/tenant/do/create/"
+        limited = operators.at(acme, administrator(tenants=[acme.tenant.slug]))
+
+        assert f'<a href="{href}">Create tenant</a>' in operator.get("/admin/tenant/").text
+        assert href not in limited.get("/admin/tenant/").text
+
+    def test_its_form_asks_for_the_name_first(self, operator):
+        page = operator.get("/admin/tenants/tenant/do/create/").text
+
+        assert page.index('name="name"') < page.index('name="slug"')
+
+
 class TestSettings:
     def test_those_of_tenants_come_first_then_access_to_the_site_then_the_protocol(self, operator):
         page = operator.get("/admin/tenants/tenant/").text
