@@ -9,12 +9,12 @@ from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 
 AVAILABLE: Final = frozenset(FactorType)
-# The factors that a person can set up during a sign-in.
+# The factors that a user can set up during a sign-in.
 ENROLABLE: Final = (FactorType.WEBAUTHN, FactorType.TOTP)
 
 
 class Prompt(StrEnum):
-    """When people without a second factor are asked to set one up."""
+    """When users without a second factor are asked to set one up."""
 
     NO_PROMPT = "NoPrompt"
     AT_SIGN_IN = "PromptOnlyAtSignIn"

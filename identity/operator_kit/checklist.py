@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from identity.operator_kit.panels import Link
 from identity.operator_kit.texts import Text
 
 
@@ -34,11 +35,31 @@ class ShownStep:
     page: str
 
 
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A sentence about a default that may surprise, and the page that changes it."""
+
+    text: Text
+    page: Link
+
+
 _steps: Final[list[Step]] = []
+_cautions: Final[list[tuple[str, Callable[[], Caution | None]]]] = []
 
 
 def register(*steps: Step) -> None:
     _steps.extend(steps)
+
+
+def register_caution(permission: str, find: Callable[[], Caution | None]) -> None:
+    """Show a caution below the steps to administrators with a permission, unless ``find`` returns None."""
+    _cautions.append((permission, find))
+
+
+def get_cautions(administrator: Any) -> list[Caution]:
+    """Return the cautions about the active tenant that an administrator sees."""
+    allowed = [find for permission, find in _cautions if administrator.has_perm(permission)]
+    return [caution for find in allowed if (caution := find())]
 
 
 def get_steps(administrator: Any) -> list[ShownStep]:

@@ -40,7 +40,7 @@ class NewTenantForm(SettingsForm):
         help_text=_("Part of all URLs: lowercase letters, digits and dashes. It cannot be changed later."),
     )
 
-    field_order = ("slug", "name")
+    field_order = ("name", "slug")
 
 
 class SlugForm(forms.Form):
@@ -95,7 +95,8 @@ class TenantAdmin(Pages):
         ),
         Operation(
             "create", _("Create tenant"),
-            _("A new tenant has a signing key, a sign-in experience and an issuer of its own."),
+            _("A new tenant has a signing key, a sign-in experience and an issuer of its own. Until "
+              "you close sign-up, everyone who reaches its sign-in page can create an account."),
             _create, form=NewTenantForm, needs_row=False,
         ),
     )  # fmt: skip

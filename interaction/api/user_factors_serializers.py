@@ -40,7 +40,7 @@ class UserFactorSerializer(serializers.Serializer[Any]):
 class NewUserFactorSerializer(serializers.Serializer[Any]):
     """A factor to set up for a user."""
 
-    type = Choice(choices=_TYPES, help_text="`Totp` or `BackupCode`. People set up the others themselves")
+    type = Choice(choices=_TYPES, help_text="`Totp` or `BackupCode`. Users set up the others themselves")
     secret = Line(
         max_length=80,
         required=False,

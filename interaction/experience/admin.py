@@ -10,13 +10,15 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from identity.operator_kit import checklist, extensions, lists, routes
+from identity.operator_kit import extensions, lists
 from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
 from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Card
 from interaction.experience import (
     branding_admin,
     drafts,
     factors_admin,
+    first_steps,
     forms,
     look_form,
     method_order,
@@ -24,8 +26,9 @@ from interaction.experience import (
     pictures,
     services,
     text_operations,
+    unused_settings,
 )
-from interaction.experience.models import SignInExperience, default_sign_in, default_sign_up
+from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer
 
 _LINKS = ("terms_of_use_url", "privacy_policy_url")
@@ -81,6 +84,12 @@ def _accounts(submission: Submission) -> _Fields:
     return {"account": account, "social_sign_in": social}
 
 
+def _build_factors_card(row: SignInExperience, _form: Any) -> Card:
+    """Return the card that says whom the saved policy asks, and which settings have no effect."""
+    effect, unused = factors_admin.describe_effect(row), list(unused_settings.find_in_factors(row))
+    return Card("admin/effect.html", {"effect": effect, "unused": unused})
+
+
 def _choose_message(submission: Submission) -> ShowForm:
     message, language = submission.fields["message"], submission.fields["language"] or "any"
     return ShowForm(f"message-{message}-{language}")
@@ -123,7 +132,7 @@ class SignInExperienceAdmin(Pages):
             "with another provider creates no users."),
             partial(_save, _registration, "registration"), form=forms.RegistrationForm,
             initial=forms.registration_initial, tab=_("Sign-up"), draft=_preview(_registration),
-            edits=_("Sign-up"),
+            edits=_("Sign-up"), card=unused_settings.build_sign_up_card,
         ),
         Operation(
             "passwords", _("Edit password policy"), _("Existing passwords stay as they are."),
@@ -136,13 +145,14 @@ class SignInExperienceAdmin(Pages):
             _("Applies from the next sign-in on. Users who are signed in stay signed in."),
             partial(_save, _factors, "factors"), form=factors_admin.FactorsForm,
             initial=factors_admin.initial, tab=_("Second factors"), edits=_("Second factors"),
-            card=factors_admin.build_card, needs_proof=True,
+            card=_build_factors_card, needs_proof=True,
         ),
         Operation(
             "accounts", _("Edit account settings"),
             _("Account page, sign-in with other providers, allowed addresses."),
             partial(_save, _accounts, "accounts"), form=forms.AccountsForm,
             initial=forms.accounts_initial, tab=_("Account"), edits=_("Account"),
+            card=unused_settings.build_accounts_card,
         ),
         Operation(
             "message", _("Edit message"), _("The text of an email or text message in one language."),
@@ -175,31 +185,7 @@ class SignInExperienceAdmin(Pages):
         return HttpResponseRedirect(reverse("admin:experience_signinexperience_change", args=[experience.pk]))
 
 
-def _has_methods(_: Any) -> bool:
-    row = services.current()
-    sign_up = default_sign_up() | row.sign_up
-    return (row.sign_in, sign_up) != (default_sign_in(), default_sign_up())
-
-
-def _has_brand(_: Any) -> bool:
-    return any(services.current().branding.values())
-
-
-def _get_form_url(operation: str) -> str:
-    return routes.operation_url(SignInExperience, operation, services.current())
-
-
+extensions.register_card(SignInExperience, unused_settings.build_card)
 extensions.register_card(SignInExperience, overview.build_card)
 branding_admin.register()
-checklist.register(
-    checklist.Step(
-        3, _("Choose how users sign in"), _("With a password, a code or another provider."),
-        "experience.change_signinexperience", partial(_get_form_url, "ways"), _has_methods,
-        "concepts/sign-in-experience",
-    ),
-    checklist.Step(
-        4, _("Add your logo and colour"), _("They appear on the sign-in page and every page that users see."),
-        "experience.change_signinexperience", partial(_get_form_url, "look"), _has_brand,
-        "concepts/sign-in-experience",
-    ),
-)  # fmt: skip
+first_steps.register()

@@ -28,12 +28,12 @@ class FactorProperties:
 
     @property
     def has_passkey_sign_in(self) -> bool:
-        """Whether people can sign in with a passkey alone."""
+        """Whether users can sign in with a passkey alone."""
         return bool(self.passkey_sign_in.get("enabled"))
 
     @property
     def trusted_devices(self) -> TrustedDevices | None:
-        """For how many days people can skip the second factor in a browser, if the tenant lets them."""
+        """For how many days users can skip the second factor in a browser, if the tenant lets them."""
         settings = self.trusted_device_policy
         if not (settings.get("enabled") and self.trusted_devices_since):
             return None
@@ -46,7 +46,7 @@ class FactorProperties:
 
     @property
     def has_adaptive_factors(self) -> bool:
-        """Whether people who have a factor are asked for it when a sign-in is unusual."""
+        """Whether users who have a factor are asked for it when a sign-in is unusual."""
         return bool(self.adaptive_mfa.get("enabled")) and self.factor_policy.is_on
 
     @property

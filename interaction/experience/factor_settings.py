@@ -82,18 +82,18 @@ def complete(name: str, stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class MfaSerializer(serializers.Serializer[Any]):
-    """The second factors of the tenant, and when people are asked for them."""
+    """The second factors of the tenant, and when users are asked for them."""
 
     factors = serializers.ListField(
         child=Choice(choices=[factor.value for factor in FactorType]),
         required=False,
         max_length=len(FactorType),
-        help_text="The factors that people can use after the first one. Empty: none",
+        help_text="The factors that users can use after the first one. Empty: none",
     )
     policy = Choice(
         choices=[prompt.value for prompt in Prompt],
         required=False,
-        help_text="`NoPrompt` asks only people who have set up a factor. `PromptOnlyAtSignIn` and "
+        help_text="`NoPrompt` asks only users who have set up a factor. `PromptOnlyAtSignIn` and "
         "`PromptAtSignInAndSignUp` offer once to set one up. `Mandatory` lets nobody sign in without",
     )
     organization_required_mfa_policy = Choice(
@@ -136,7 +136,7 @@ class _OffForNow(serializers.Serializer[Any]):
 class PasskeySignInSerializer(serializers.Serializer[Any]):
     """Signing in with a passkey alone."""
 
-    enabled = Flag(required=False, help_text="Whether people can sign in with a passkey alone")
+    enabled = Flag(required=False, help_text="Whether users can sign in with a passkey alone")
     show_passkey_button = Flag(required=False, help_text="Whether the sign-in page has a button for it")
     allow_autofill = Flag(
         required=False, help_text="Whether browsers offer passkeys in the field for the identifier"
@@ -145,7 +145,7 @@ class PasskeySignInSerializer(serializers.Serializer[Any]):
 
 
 class TrustedDevicePolicySerializer(serializers.Serializer[Any]):
-    """Browsers in which people need not prove a second factor each time."""
+    """Browsers in which users need not prove a second factor each time."""
 
     enabled = Flag(
         required=False,
@@ -161,7 +161,7 @@ class TrustedDevicePolicySerializer(serializers.Serializer[Any]):
 
 
 class AdaptiveMfaSerializer(serializers.Serializer[Any]):
-    """Asking people who have a factor for it when a sign-in is unusual."""
+    """Asking users who have a factor for it when a sign-in is unusual."""
 
     enabled = Flag(required=False, help_text="Whether the following reasons ask for a second factor")
     new_browser = Flag(required=False, help_text="The user has not signed in with this browser before")

@@ -11,7 +11,6 @@ from identity.factors import policy
 from identity.factors.kinds import FactorType
 from identity.factors.policy import AVAILABLE, Prompt, SocialRule
 from identity.operator_kit.numbers import format_number
-from identity.operator_kit.panels import Card
 from identity.operator_kit.texts import Text
 from identity.organizations import memberships
 from identity.users import row_counts
@@ -27,7 +26,7 @@ _FACTORS: Final = {
     FactorType.PHONE_CODE: _("Code by text message"),
 }
 _PROMPTS: Final = {
-    Prompt.NO_PROMPT: _("Only people who have switched on two-step sign-in"),
+    Prompt.NO_PROMPT: _("Only users who have switched on two-step sign-in"),
     Prompt.AT_SIGN_IN: _("Offer it to everybody once, at the next sign-in"),
     Prompt.AT_SIGN_IN_AND_SIGN_UP: _("Offer it to everybody once, at the next sign-in and after sign-up"),
     Prompt.MANDATORY: _("Require it of everybody"),
@@ -68,7 +67,7 @@ class FactorsForm(forms.Form):
     passkeys = forms.BooleanField(
         required=False,
         label=_("Sign in with a passkey"),
-        help_text=_("People with a passkey need neither password nor code"),
+        help_text=_("Users with a passkey need neither password nor code."),
     )
     forgot_password_requires_factor = forms.BooleanField(
         required=False,
@@ -77,20 +76,20 @@ class FactorsForm(forms.Form):
     )
     remember = forms.BooleanField(
         required=False,
-        label=_("Let people skip the second factor in their own browsers"),
-        help_text=_("They tick a box after they have proven it. Switching this off ends it everywhere"),
+        label=_("Let users skip the second factor in their own browsers"),
+        help_text=_("They tick a box after they have proven it. Switching this off ends it everywhere."),
     )
     duration_days = forms.IntegerField(min_value=1, max_value=365, label=_("For how many days"))
     adaptive = forms.BooleanField(
         required=False,
         label=_("Ask when a sign-in is unusual"),
-        help_text=_("People who have set up a second factor are asked for it for the following reasons"),
+        help_text=_("Users who have set up a second factor are asked for it for the following reasons."),
     )
-    new_browser = forms.BooleanField(required=False, label=_("The browser is new to the person"))
+    new_browser = forms.BooleanField(required=False, label=_("The browser is new to the user"))
     new_country = forms.BooleanField(
         required=False,
-        label=_("The country is new to the person"),
-        help_text=_("It needs a proxy that sends the country, and the setting COUNTRY_HEADER"),
+        label=_("The country is new to the user"),
+        help_text=_("It needs a proxy that sends the country, and the setting COUNTRY_HEADER."),
     )
     inactive_days = forms.IntegerField(
         min_value=1, max_value=365, label=_("The last sign-in is this many days ago")
@@ -99,7 +98,7 @@ class FactorsForm(forms.Form):
         min_value=1, max_value=100, label=_("This many sign-ins failed within 24 hours")
     )
     sign_in_notice = forms.BooleanField(
-        required=False, label=_("Email people about sign-ins from browsers that are new to them")
+        required=False, label=_("Email users about sign-ins from browsers that are new to them")
     )
 
 
@@ -152,11 +151,6 @@ def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
         (gettext("Organizations that require two factors"), _OF_ORGANIZATIONS[current.organization_prompt]),
         passkeys,
     ]
-
-
-def build_card(row: SignInExperience, form: forms.Form) -> Card:
-    """Return the card that says whom the saved policy asks, with current numbers."""
-    return Card("admin/effect.html", describe_effect(row))
 
 
 def describe_effect(row: SignInExperience) -> str:

@@ -1,6 +1,5 @@
 """The operators' pages of the audit log, with filters and an export."""
 
-import json
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
@@ -21,13 +20,19 @@ from identity.operator_kit import timestamps
 from identity.operator_kit.badges import BAD, GOOD, badge
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
-from management.site import entry_objects, entry_search, entry_sentences, entry_subjects, log_export
+from management.site import (
+    entry_objects,
+    entry_references,
+    entry_search,
+    entry_sentences,
+    entry_subjects,
+    log_export,
+)
 from management.site.log_filters import KeyFilter, ResultFilter, TrialFilter, WhenFilter
 
 # The labels of columns: identity/operator_kit/labels.py
 _LABELS: Final = (
-    gettext_noop("Key"), gettext_noop("IP"), gettext_noop("User ID"), gettext_noop("Application ID"),
-    gettext_noop("User agent"), gettext_noop("ID"),
+    gettext_noop("Key"), gettext_noop("IP"), gettext_noop("User agent"), gettext_noop("ID"),
 )  # fmt: skip
 
 
@@ -62,7 +67,7 @@ class AuditLog(Pages):
     sortable_by = ()
     change_list_template = "admin/entries.html"
     field_groups = (
-        (_("Event"), ("occurred_at", "key", "what", "result", "subject", "user_id", "application_id")),
+        (_("Event"), ("occurred_at", "key", "what", "result", "subject", "user", "application")),
         (_("Request"), ("ip", "user_agent", "reference")),
         (_("Facts"), ("payload_text",)),
         (_("Record"), ("id",)),
@@ -106,8 +111,10 @@ class AuditLog(Pages):
         return found.entries, False
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return an entry, with who acted."""
-        return _name_actors([super().get_object(request, object_id, from_field)], request.user)[0]
+        """Return an entry, with who acted and with links to the rows that it names."""
+        entry = _name_actors([super().get_object(request, object_id, from_field)], request.user)[0]
+        entry.links = entry_references.find_links(entry)  # type: ignore[attr-defined]
+        return entry
 
     def get_row_name(self, row: Any) -> str:
         """Return the title of an entry: what happened."""
@@ -140,10 +147,20 @@ class AuditLog(Pages):
         about = _format_cell(entry.about)  # type: ignore[attr-defined]  # set by _name_actors
         return format_html("{} {}", entry_sentences.sentence(entry), about)
 
+    @admin.display(description=_("User"))
+    def user(self, entry: Entry) -> str:
+        """The user of the event, with the id."""
+        return entry_references.format_id(entry.user_id, entry.links)  # type: ignore[attr-defined]
+
+    @admin.display(description=_("Application"))
+    def application(self, entry: Entry) -> str:
+        """The application of the event, with the id."""
+        return entry_references.format_id(entry.application_id, entry.links)  # type: ignore[attr-defined]
+
     @admin.display(description=_("Facts"))
     def payload_text(self, entry: Entry) -> str:
         """All facts of the event."""
-        return format_html("<bdi>{}</bdi>", json.dumps(entry.payload, indent=2, ensure_ascii=False))
+        return entry_references.format_facts(entry.payload, entry.links)  # type: ignore[attr-defined]
 
     @admin.display(description=_("Reference"))
     def reference(self, entry: Entry) -> str:

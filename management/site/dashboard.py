@@ -38,6 +38,7 @@ def content(reader: object, range_: str) -> dict[str, Any]:
     failures = [EntryLine(entry, entry_sentences.sentence(entry), who=who[entry.pk]) for entry in failed]
     steps = checklist.get_steps(reader)
     done = sum(step.is_done for step in steps)
+    is_set_up = done == len(steps)
     tables = [figure_cards.by_method(figures), figure_cards.by_application(figures)] if plots else []
     return {
         "cards": figure_cards.build_cards(figures),
@@ -51,7 +52,8 @@ def content(reader: object, range_: str) -> dict[str, Any]:
         "ranges": statistics.RANGES,
         "counted_since": format_date(figures.since) if figures.since > figures.first else None,
         "most_entries": daily.MAX_ENTRIES if figures.is_cut else None,
-        "steps": steps if done < len(steps) else [],
+        "steps": [] if is_set_up else steps,
+        "cautions": [] if is_set_up else checklist.get_cautions(reader),
         "done": done,
     }
 

@@ -49,7 +49,7 @@ def find_objects(entries: Iterable[Entry]) -> dict[UUID, Cell]:
 
 def _get_named(entry: Entry) -> tuple[Any, UUID] | None:
     """Return the model and the id of the row that an entry names."""
-    model = _MODELS.get(entry.key.partition(".")[0])
+    model = get_model(entry.key)
     pk = ids.parse(str(entry.payload.get("id") or "")) if model else None
     if pk:
         return model, pk
@@ -63,11 +63,15 @@ def _describe(entry: Entry, rows: Mapping[Any, Mapping[UUID, Any]]) -> Cell:
     if named := _get_named(entry):
         row = rows[named[0]].get(named[1])
         if row is not None:
-            return link(row, _name(row))
+            return link_row(row)
     return "" if entry.has_typed_identifier else stored
 
 
-def _name(row: Any) -> str:
-    if isinstance(row, User):
-        return row.identifier or row.name or str(row)
-    return str(row)
+def get_model(key: str) -> Any:
+    """Return the model of the row that entries with this key are about, or None."""
+    return _MODELS.get(key.partition(".")[0])
+
+
+def link_row(row: Any) -> Link:
+    """Return a link to a row with its name."""
+    return link(row, row.identifier or row.name or str(row)) if isinstance(row, User) else link(row)

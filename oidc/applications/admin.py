@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from identity.core import durations
 from identity.core.text_lists import join
 from identity.operator_kit import crud
-from identity.operator_kit.extensions import register_panels
+from identity.operator_kit.extensions import register_card, register_panels
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Panel, build_panel, link
 from identity.operator_kit.sections import SectionedPages
@@ -28,6 +28,7 @@ from oidc.applications import (
     lifetimes_admin,
     secrets_admin,
     settings_admin,
+    unused_lifetimes,
 )
 from oidc.applications.models import Application
 from oidc.applications.page_sections import PERMISSIONS, SECTIONS, SETTINGS
@@ -200,3 +201,4 @@ def _build_role_panels(role: Role) -> list[Panel]:
 
 
 register_panels(Role, _build_role_panels)
+register_card(Application, unused_lifetimes.build_card)

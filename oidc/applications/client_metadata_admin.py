@@ -31,7 +31,7 @@ class DescriptionForm(forms.Form):
     contacts = forms.CharField(
         label=_("Contacts"),
         required=False,
-        help_text=_("Email addresses, one per line."),
+        help_text=_("Email addresses, one per line, such as ops@example.com."),
         widget=forms.Textarea({"rows": 3}),
     )
     initiate_login_uri = _url(

@@ -17,8 +17,22 @@ from oidc.applications.type_words import TYPES
 
 _URIS: Final = ("redirect_uris", "post_logout_redirect_uris")
 _ALGORITHMS: Final = ("id_token_signed_response_alg", "userinfo_signed_response_alg")
-_HELP: Final = _("One per line.")
+_URIS_HELP: Final = _(
+    "One per line, such as https://app.example.com/callback. A sign-in returns only to a URI that is listed "
+    "here, character by character the same. Use https, or http on localhost and 127.0.0.1. A mobile or "
+    "desktop app may also use a scheme of its own, such as com.example.app:/callback. A service needs none."
+)
+_LOGOUT_URIS_HELP: Final = _(
+    "One per line, such as https://app.example.com/. Users return to one of them after signing out. The same "
+    "rules apply."
+)
 _CARD: Final = '<span class="choice"><b>{}</b> <span>{}</span> <code>{}</code></span>'
+
+
+def _list_area(rows: int, path: str) -> forms.Textarea:
+    """Return the widget of a list of URIs, with an example that ends in ``path``."""
+    example = f"https://app.example.com{path}"
+    return forms.Textarea({"rows": rows, "spellcheck": "false", "placeholder": example})
 
 
 class SettingsForm(forms.Form):
@@ -29,13 +43,13 @@ class SettingsForm(forms.Form):
         label=_("Description"), required=False, max_length=1024, widget=forms.Textarea({"rows": 2})
     )
     redirect_uris = forms.CharField(
-        label=_("Redirect URIs"), required=False, help_text=_HELP, widget=forms.Textarea({"rows": 4})
+        label=_("Redirect URIs"), required=False, help_text=_URIS_HELP, widget=_list_area(4, "/callback")
     )
     post_logout_redirect_uris = forms.CharField(
         label=_("Redirect URIs after sign-out"),
         required=False,
-        help_text=_HELP,
-        widget=forms.Textarea({"rows": 3}),
+        help_text=_LOGOUT_URIS_HELP,
+        widget=_list_area(3, "/"),
     )
     is_third_party = forms.BooleanField(
         required=False,

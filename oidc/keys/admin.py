@@ -131,7 +131,7 @@ class SigningKeyAdmin(Pages):
     """Signing keys: the active ones, the next ones and those before."""
 
     section = "Settings"
-    place = 2
+    place = 4
     title = _("Signing keys")
     list_display = ("algorithm", "status", "default", "created_at", "activated_at", "retired_at", "id")
     list_display_links = ("algorithm",)

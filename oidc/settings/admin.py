@@ -13,11 +13,11 @@ from database import ids
 from identity.core import durations
 from identity.core.algorithms import Algorithm
 from identity.core.text_lists import join
-from identity.operator_kit import lists, routes
+from identity.operator_kit import extensions, lists, routes
 from identity.operator_kit.operations import Operation, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.texts import Text
-from oidc.settings import services
+from oidc.settings import services, unused_settings
 from oidc.settings.models import OidcSettings
 from oidc.settings.serializers import OidcSettingsSerializer
 
@@ -89,9 +89,9 @@ class OidcSettingsAdmin(Pages):
     place = 3
     title = "OpenID Connect"
     field_groups = (
-        (pgettext_lazy("of tokens", "Signing"), ("default_algorithm",)),
-        (_("Claims"), ("groups",)),
         (_("Lifetimes"), ("sessions", "refresh_tokens", "asks_to_stay")),
+        (_("Claims"), ("groups",)),
+        (pgettext_lazy("of tokens", "Signing"), ("default_algorithm",)),
     )
     operations = (
         Operation(
@@ -181,3 +181,6 @@ def _describe(own: tuple[int | None, int | None], of_installation: tuple[int, in
     if own == (None, None):
         return gettext("As the installation: %(lifetimes)s") % {"lifetimes": lifetimes}
     return lifetimes
+
+
+extensions.register_card(OidcSettings, unused_settings.build_card)

@@ -86,6 +86,19 @@ def test_a_phone_has_a_menu_without_a_script(screens: Screens, acme: World):
     expect(page.get_by_role("button", name="Collapse")).to_be_hidden()
 
 
+def test_a_phone_shows_the_whole_menu_of_operations_without_a_script(screens: Screens, acme: World):
+    page = screens.open(viewport={"width": 375, "height": 740}, java_script_enabled=False)
+    sign_in(page, acme)
+    page.goto(f"{page.url.split('/admin/')[0]}/admin/users/user/{acme.user().pk}/change/")
+
+    page.locator(".more > summary").click()
+
+    for link in page.locator(".more .panel-over a").all():
+        box = link.bounding_box()
+        assert box
+        assert 0 <= box["x"] < box["x"] + box["width"] <= 375
+
+
 def test_a_phone_shows_each_row_as_a_card_with_labels(screens: Screens, acme: World):
     ada = acme.user("ada", email="ada.lovelace@example.com")
     acme.browser().sign_in(ada, "wrong")

@@ -1,5 +1,7 @@
 """Second factors on the operators' site: those of a user, and the policy of the tenant."""
 
+import re
+
 import pytest
 
 from identity.factors.models import Authenticator, RecoveryGrant
@@ -186,4 +188,12 @@ class TestThePolicy:
         page = text_of(operator.get(f"/admin/experience/signinexperience/{row.pk}/change/"))
 
         assert "Authenticator app" in page
-        assert "Only people who have switched on two-step sign-in" in page
+        assert "Only users who have switched on two-step sign-in" in page
+
+    def test_it_speaks_of_users_as_the_other_pages_do(self, acme, operator):
+        url = f"/admin/experience/signinexperience/{experience_of(acme).pk}/do/factors/"
+
+        page = text_of(operator.get(url))
+
+        assert "The browser is new to the user" in page
+        assert not re.search(r"\b(people|person)\b", page, re.IGNORECASE)

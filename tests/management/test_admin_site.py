@@ -93,6 +93,31 @@ class TestTenants:
             assert str(row.pk) not in operator.get(address_of(kind), follow_redirects=True).text
 
 
+class TestNewTenant:
+    def test_superusers_find_the_form_where_they_choose_a_tenant(self, acme, operator):
+        href = "/admin/tenants/tenant/do/create/"
+        limited = operators.at(acme, administrator(tenants=[acme.tenant.slug]))
+
+        assert f'<a href="{href}">Create tenant</a>' in operator.get("/admin/tenant/").text
+        assert href not in limited.get("/admin/tenant/").text
+
+    def test_its_form_asks_for_the_name_first(self, operator):
+        page = operator.get("/admin/tenants/tenant/do/create/").text
+
+        assert page.index('name="name"') < page.index('name="slug"')
+
+
+class TestSettings:
+    def test_those_of_tenants_come_first_then_access_to_the_site_then_the_protocol(self, operator):
+        page = operator.get("/admin/tenants/tenant/").text
+
+        tabs = re.search(r'<nav class="tabs"[^>]*>(.*?)</nav>', page, re.DOTALL)
+        assert tabs
+        assert re.findall(r"<a [^>]*>(.*?)</a>", tabs[1]) == [
+            "Tenants", "Administrators", "Invitations", "OpenID Connect", "Signing keys",
+        ]  # fmt: skip
+
+
 class TestPages:
     def test_each_list_and_row_is_read_without_a_query_a_row_and_shows_no_secret(self, acme):
         people, applications = furnish(acme)
@@ -215,6 +240,31 @@ class TestAudit:
         assert "A user was created. ada" in told
         assert "An application was created. Shop <b>" in told
         assert "Sign-in with a password failed: the password is wrong." in [row.strip() for row in told]
+
+    def test_the_page_of_an_entry_names_the_rows_whose_ids_it_has(self, acme, operator):
+        admin, ada = superuser(acme), acme.user("ada", name="Ada <b>")
+        role, later = (admin.created("/roles", name=name, type="User")["id"] for name in ("Clerk", "Gone"))
+        result_of(admin.put(f"/users/{ada.pk}/roles", role_ids=[role, later]))
+        admin.delete(f"/roles/{later}")
+
+        listed = operator.get("/admin/audit/entry/?key=User.Update").text
+        (url,) = re.findall(r'href="(/admin/audit/entry/[0-9a-f-]+/change/)', listed)
+        page = operator.get(url).text
+
+        assert f'{role}&quot; <a href="/admin/roles/role/{role}/change/"><bdi>Clerk (User)</bdi></a>' in page
+        assert f'{ada.pk}&quot; <a href="/admin/users/user/{ada.pk}/change/"><bdi>{ada.username}' in page
+        assert f"{later}&quot;\n" in page
+
+    def test_the_user_and_the_application_of_an_entry_have_a_name_before_the_id(self, acme, operator):
+        user = acme.user("ada")
+        acme.browser().sign_in(user)
+
+        listed = operator.get("/admin/audit/entry/?key=SignIn.Password").text
+        (url,) = re.findall(r'href="(/admin/audit/entry/[0-9a-f-]+/change/)', listed)
+        page = operator.get(url).text
+
+        named = f'<bdi>{user.username}</bdi></a> <code class="quiet">{user.pk}</code>'
+        assert f'href="/admin/users/user/{user.pk}/change/">{named}' in page
 
     def test_an_entry_about_a_deleted_object_is_shown(self, acme, operator):
         admin = superuser(acme)

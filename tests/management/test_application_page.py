@@ -95,6 +95,19 @@ class TestTypes:
             assert str(words.name) in label
             assert str(words.sentence) in label
 
+    def test_the_lists_of_uris_show_the_rule_and_examples_that_are_accepted(self, operator):
+        page = unescape(operator.get(f"/admin/{KIND}/do/create/").text)
+
+        helps = re.findall(r'<div class="help" id="id_\w*redirect_uris_helptext">(.*?)</div>', page)
+        examples = [re.findall(r"such as (\S+[^\s.])", text) for text in helps]
+        assert examples == [
+            ["https://app.example.com/callback", "com.example.app:/callback"], ["https://app.example.com/"],
+        ]  # fmt: skip
+        assert all(f'placeholder="{web}"' in page for web, *_ in examples)
+        fields = {"name": "App", "type": "Native", "redirect_uris": "\n".join(examples[0])}
+        logout = examples[1][0]
+        assert operate(operator, KIND, None, "create", **fields, post_logout_redirect_uris=logout).is_redirect
+
     @pytest.mark.parametrize("application_type", PUBLIC)
     def test_a_public_application_is_shown_no_secret(self, acme, operator, application_type):
         created = create(operator, application_type)

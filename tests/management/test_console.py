@@ -202,6 +202,18 @@ class TestFirstSteps:
         assert [name for _, name in left] == ["Turn on two-step sign-in"]
         assert len(done) == 4
 
+    def test_say_that_everyone_can_register_until_that_is_turned_off(self, acme, operator):
+        warning = "Everyone who reaches the sign-in page can create an account."
+        page = operator.get("/admin/").text
+        assert warning in page
+        (href,) = re.findall(rf'{warning} <a href="([^"]+)">Turn this off in', page)
+        assert "Sign-up" in operator.get(href).text
+
+        with acme.active():
+            experiences.change({"sign_up": {"identifiers": []}})
+
+        assert warning not in operator.get("/admin/").text
+
     def test_an_auditor_is_asked_for_nothing_but_a_second_step(self, acme):
         auditor = operators.at(acme, administrator(role="auditor", tenants=[acme.tenant.slug]))
 

@@ -337,6 +337,21 @@ class TestWhoMay:
         assert (operator.get(first).status_code, operator.get(second).status_code) == (410, 200)
 
 
+def test_the_page_says_what_happens_to_existing_users_and_that_there_is_no_undo(operator):
+    page = operator.get(PATH).text
+
+    told = re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", page, re.DOTALL)
+    assert [title for title, _ in told] == [
+        "Formats",
+        "Existing users",
+        "Check first",
+        "Undo",
+        "Larger files",
+    ]
+    assert "are skipped" in told[1][1]
+    assert "cannot be undone" in told[3][1]
+
+
 def test_what_the_page_says_about_limits_is_true(operator):
     page = operator.get(PATH).text
 

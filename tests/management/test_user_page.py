@@ -51,6 +51,26 @@ def states(operator, **query):
     return dict(rows)
 
 
+class TestButtons:
+    def test_one_is_first_and_those_that_are_rarely_needed_are_in_a_menu(self, acme, operator):
+        tools = re.search(
+            r'<ul class="object-tools">(.*?)</details>', page_of(operator, acme.user()), re.DOTALL
+        )
+
+        assert tools
+        buttons, menu = tools[1].split("<summary>More</summary>")
+        assert re.findall(r"<a [^>]*>(.*?)</a>", buttons) == ["Edit user", "Set password"]
+        assert buttons.count('class="primary"') == 1
+        assert "Change username" in menu
+
+    def test_those_that_end_or_delete_are_in_the_danger_zone_alone(self, acme, operator):
+        page, dangers = page_of(operator, acme.user()).split('<section class="card dangers"')
+
+        for operation in ("suspend", "delete"):
+            assert f"/do/{operation}/" not in page
+            assert f"/do/{operation}/" in dangers
+
+
 class TestCards:
     def test_that_are_empty_have_the_button_that_fills_them(self, acme, operator):
         page = page_of(operator, acme.user())

@@ -24,7 +24,7 @@ METHODS: Final = ("pop", "user", "mfa")
 
 
 class PasskeySignInOff(ServiceError):
-    """The tenant does not let people sign in with a passkey alone."""
+    """The tenant does not let users sign in with a passkey alone."""
 
     status = 403
     reason = "method_off"
@@ -40,7 +40,7 @@ def get_options(visit: Visit) -> dict[str, Any]:
     request options at every view.
 
     Raises:
-        PasskeySignInOff: the tenant does not let people sign in with a passkey.
+        PasskeySignInOff: the tenant does not let users sign in with a passkey.
 
     """
     if not experiences.current().has_passkey_sign_in:
@@ -56,7 +56,7 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
     """Sign a browser in with the answer of a passkey, which must have verified the user.
 
     Raises:
-        PasskeySignInOff: the tenant does not let people sign in with a passkey.
+        PasskeySignInOff: the tenant does not let users sign in with a passkey.
         PasskeyRefused: a check failed, or no user has this passkey.
         credentials.Suspended: the passkey is right, but the user is suspended.
         limits.TooMany: too many sign-ins from this network.

@@ -17,7 +17,7 @@ register_operations(
     User,
     Operation(
         "import", _("Import users"),
-        _("The file is checked first. Nothing is saved before you import the users."),
+        _("Creates users from a file. You see what it would do before anything is saved."),
         _show, form=ImportForm, needs_row=False, serve=pages.serve,
     ),
 )  # fmt: skip

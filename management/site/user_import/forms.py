@@ -32,7 +32,7 @@ class ImportForm(forms.Form):
         label=_("Format"),
         required=False,
         choices=[("", _("By the file's name")), *((name, _LABELS[name]) for name in formats.NAMES)],
-        help_text=_("The name says it if it ends in .csv, .jsonl or .ndjson."),
+        help_text=_("Choose it unless the name ends in .csv, .jsonl or .ndjson."),
     )
     password_file = forms.FileField(
         label=_("Password file"),
@@ -44,7 +44,9 @@ class ImportForm(forms.Form):
         label=_("Source"),
         required=False,
         max_length=64,
-        help_text=_("A name for the other system. Needed only if two systems have the same format."),
+        help_text=_(
+            "A name for the other system. Enter one only if you import from two systems with the same format."
+        ),
     )
     drop_unknown_hashes = forms.BooleanField(
         required=False,
