@@ -5,6 +5,7 @@ from typing import Any, Final
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
@@ -187,8 +188,12 @@ class UserAdmin(Pages):
 
     @admin.display(description=_("User"))
     def display_name(self, user: User) -> str:
-        """Return the name and an identifier."""
-        return f"{user.name} ({user.identifier})" if user.name else user.identifier or str(user.pk)
+        """Return the name with an identifier below it."""
+        if not user.name:
+            return user.identifier or str(user.pk)
+        return format_html(
+            '<bdi>{}</bdi> <span class="second"><bdi>{}</bdi></span>', user.name, user.identifier
+        )
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Show the list, with the users who are locked."""

@@ -59,8 +59,7 @@ class AuditLog(Pages):
     section = "Audit log"
     empty = _("Everything that users, applications and administrators do is recorded here.")
     title = _("Audit log")
-    list_display = ("occurred_at", "key", "what", "result", "subject", "ip")
-    list_display_links = ("key",)
+    list_display = ("occurred_at", "what", "result", "subject", "ip", "key")
     list_filter = (ResultFilter, WhenFilter, TrialFilter, KeyFilter)
     search_fields = ("identifier_key",)  # makes Django show the search; see get_search_results
     search_help_text = _("Username, name, email, phone, IP address, application, reference or ID")
@@ -145,7 +144,8 @@ class AuditLog(Pages):
     def what(self, entry: Entry) -> str:
         """What happened, with the reason of a failure, and the name of its object."""
         about = _format_cell(entry.about)  # type: ignore[attr-defined]  # set by _name_actors
-        return format_html("{} {}", entry_sentences.sentence(entry), about)
+        sentence = entry_sentences.sentence(entry)
+        return format_html('{} <span class="second">{}</span>', sentence, about) if about else sentence
 
     @admin.display(description=_("User"))
     def user(self, entry: Entry) -> str:

@@ -273,7 +273,7 @@ class TestAudit:
 
         page = operator.get("/admin/audit/entry/").text
 
-        assert "A role was created. <bdi>Clerk</bdi>" in page
+        assert 'A role was created. <span class="second"><bdi>Clerk</bdi></span>' in page
         assert "A role was deleted." in page
 
     def test_a_reference_explains_a_refusal_in_whatever_tenant_it_was(self, acme, rival, operator):

@@ -122,7 +122,7 @@ class TestWho:
 class TestSearch:
     def events(self, operator, text, **query):
         page = text_of(operator.get("/admin/audit/entry/", params={"q": text, "when": "all", **query}))
-        return sorted(re.findall(r'class="field-key"><a [^>]*>([^<]+)<', page))
+        return sorted(re.findall(r'class="field-key">([^<]+)<', page))
 
     @pytest.mark.parametrize("name", ["id", "username", "email", "phone"])
     def test_finds_a_user_by_every_identifier(self, operator, ada, name):
