@@ -32,8 +32,8 @@ class WaitingConnection(asyncio.Protocol):
             self._continue().data_received(data)
             return
         self._worker.nr += 1
-        self._transport.write(refusal)
         self._wait()
+        self._transport.write(refusal)  # last, because it calls ``pause_writing`` if the client does not read
 
     def pause_writing(self) -> None:
         """Let a ``Connection`` wait for a client that does not read its responses."""
