@@ -28,7 +28,8 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     ``{provider}`` the provider's name, in notices about linked accounts. In notices, ``{time}``,
     ``{browser}`` and ``{address}`` say when and where it was done. The last two are empty if an administrator
     did it. In the notice of a new password, ``{remaining}`` names the linked accounts and passkeys that can
-    still sign in, and ``{account}`` is the URL of the account page. Both are empty if there are none.
+    still sign in, and ``{account}`` is the URL of the account page. Both are empty if there are none. In the
+    notice of a used backup code, ``{left}`` is the number of unused codes.
     """
 
     purpose = Choice(choices=PURPOSES)
@@ -60,6 +61,8 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
             )
         has_code = template["purpose"] in CODES
         known = {"name"} if has_code else _OF_NOTICES
+        if template["purpose"] == Notice.BACKUP_CODE_USED:
+            known = known | {"left"}
         _check(template, "subject", known)
         for field in ("text", "html"):
             _check(template, field, known | {"code"} if has_code else known)
