@@ -15,7 +15,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
-from django.urls import Resolver404, get_script_prefix, set_script_prefix
+from django.urls import Resolver404, get_script_prefix, reverse, set_script_prefix
 from django.utils.encoding import escape_uri_path
 from django.utils.functional import Promise
 from django.utils.text import capfirst
@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy as _
 from audit import context
 from database import availability
 from identity.http import areas
-from identity.http.error_page import error_page
+from identity.http.error_page import Link, error_page
 from identity.http.responses import add_headers
 from identity.tenants.models import Tenant
 from identity.users import passwords
@@ -80,7 +80,7 @@ csrf_failure: Final = _ErrorResponse(
     _("For your security, the form wasn't sent."),
     _("Go back, reload the page and try again. Your browser must accept cookies."),
 )  # fmt: skip
-not_found: Final = _ErrorResponse(
+_not_found: Final = _ErrorResponse(
     404, "invalid_request", _("There is nothing here"),
     _("The address may be wrong, or the page has been removed."),
     _("Check the address, or go back to the application you came from."),
@@ -124,6 +124,20 @@ _database_unavailable: Final = _ErrorResponse(
     503, "temporarily_unavailable", _("We will be right back"),
     _("The service can't reach its database right now."), _("Wait a few seconds and try again."),
 )  # fmt: skip
+
+
+def not_found(request: HttpRequest, exception: object = None) -> HttpResponse:
+    """Return 404. The page of the operators' site links to its start."""
+    if not areas.is_of_site(request.path_info):
+        return _not_found(request, exception)
+    return error_page(
+        request,
+        _not_found.status,
+        title=str(_not_found.title),
+        message=str(_not_found.message),
+        next_step=gettext("Check the address, or look for the page in the console."),
+        link=Link(reverse("admin:index"), gettext("Go to the console")),
+    )
 
 
 def bad_request(request: HttpRequest, exception: object = None) -> HttpResponse:

@@ -155,6 +155,7 @@ class Operation:
 
     What its page shows:
 
+    - ``start`` returns other initial values, which the link ``start_label`` at the top of the form fills in.
     - ``form_for`` replaces ``form`` if the form depends on the row.
     - ``description`` says what will happen; ``bulk_description`` says it for several rows.
     - ``sentence`` is the text of the title and the button, with ``{name}`` for the name of the row.
@@ -189,6 +190,8 @@ class Operation:
     returns: Return | None = None
     serve: Callable[..., HttpResponse] | None = None
     impact: Callable[[Any], Impact] | None = None
+    start: Callable[[Any], dict[str, Any]] | None = None
+    start_label: Text = ""
 
     @property
     def button(self) -> str:
@@ -217,6 +220,10 @@ class Operation:
     def must_prove(self, row: Any) -> bool:
         """Return whether the administrator has to prove the identity before the operation."""
         return self.needs_proof(row) if callable(self.needs_proof) else self.needs_proof
+
+    def get_initial(self, row: Any, query: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the initial values of the form, or the other ones if the query asks for them."""
+        return self.start(row) if self.start is not None and "start" in query else self.initial(row)
 
     def get_form_class(self, row: Any) -> type[forms.Form]:
         return self.form if self.form_for is None else self.form_for(row)

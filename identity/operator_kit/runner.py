@@ -190,7 +190,7 @@ class OperationRunner:
         kept = kept_input.find(request, routes.operation_url(self.model, operation.name, row))
         if kept is not None:
             return kept_input.fill(form_class, kept), kept
-        return form_class(initial=operation.initial(row)), None
+        return form_class(initial=operation.get_initial(row, request.GET)), None
 
     def _form_context(
         self, request: HttpRequest, operation: Operation, row: Any, form: Form, **options: Any

@@ -1,12 +1,12 @@
 """Organizations and their templates on the operators' site."""
 
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
@@ -32,9 +32,6 @@ from identity.organizations.serializers import (
 )
 from identity.resources.forms import ScopesForm
 from identity.users.user_lines_form import UserLinesForm
-
-# The labels of columns, which ``get_label`` builds from their names.
-_LABELS: Final = (gettext_noop("Logo URL"), gettext_noop("MFA required"))
 
 
 @admin.register(Organization)

@@ -12,7 +12,12 @@ class OrganizationForm(NameForm):
     """An organization."""
 
     logo_url = forms.CharField(
-        label=_("Logo"), required=False, max_length=2048, help_text=_("An https URL. Optional.")
+        label=_("Logo for applications"),
+        required=False,
+        max_length=2048,
+        help_text=_(
+            "An https URL that applications can show. The logo of the sign-in pages is in the branding."
+        ),
     )
     metadata = JSONField(label=_("Metadata"),
         required=False, initial=dict, help_text=_("A JSON object for applications."),

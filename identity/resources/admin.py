@@ -13,7 +13,7 @@ from identity.operator_kit.json_field import JSONField
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
-from identity.resources import services
+from identity.resources import claims_table, services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ROLE_CLAIMS, ResourceSerializer, ScopeSerializer
 
@@ -162,7 +162,7 @@ class ResourceAdmin(Pages):
                 "is_protected",
             ),
         ),
-        (_("Claims"), ("claims", "custom_claims")),
+        (_("Claims"), ("claims",)),
         (_("Record"), ("created_at", "updated_at", "id")),
     )
 
@@ -207,13 +207,16 @@ class ResourceAdmin(Pages):
         return row.access_token_signing_alg or gettext("The tenant's default")
 
     def get_panels(self, request: Any, row: Resource) -> list[Panel]:
-        """Return the panel of the scopes, and those of other apps."""
+        """Return the panels of the custom claims and the scopes, and those of other apps."""
         panel = build_panel(
             gettext("Scopes"), (gettext("Scope"), gettext("Description")),
             Scope.objects.filter(resource=row).order_by("name"),
             lambda scope: (link(scope, scope.name), scope.description),
         )  # fmt: skip
-        return [panel, *super().get_panels(request, row)]
+        claims = Panel(
+            gettext("Custom claims"), claims_table.HEADINGS, claims_table.build_rows(row.custom_claims)
+        )
+        return [claims, panel, *super().get_panels(request, row)]
 
 
 @admin.register(Scope)

@@ -16,6 +16,7 @@ from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Card
 from interaction.experience import (
     branding_admin,
+    built_in_messages,
     drafts,
     factors_admin,
     first_steps,
@@ -166,7 +167,9 @@ class SignInExperienceAdmin(Pages):
                     forms.describe_placeholders(key),
                 ),
                 partial(_save, partial(_message, key), f"message-{key.name}"), form=forms.message_form(key),
-                initial=partial(forms.find_template, key), draft=_message_preview(key), hidden=True,
+                initial=partial(forms.find_template, key),
+                start=partial(built_in_messages.get_template, key),
+                start_label=_("Start from the built-in text"), draft=_message_preview(key), hidden=True,
                 tab=_("Messages"),
             )
             for key in forms.MESSAGES

@@ -49,26 +49,28 @@ def check(values: Mapping[str, Any]) -> None:
     """
     mfa = DEFAULTS["mfa"] | values["mfa"]
     factors = set(map(FactorType, mfa["factors"]))
-    if mfa["policy"] == Prompt.MANDATORY and not factors & set(ENROLABLE):
+    for member in find_unfit_policies(mfa):
         raise BadPolicy(
-            "mfa.policy", "can be Mandatory only with Totp or WebAuthn, which work without email and phone"
-        )
-    if mfa["organization_required_mfa_policy"] == Prompt.MANDATORY and not factors & set(ENROLABLE):
-        raise BadPolicy(
-            "mfa.organization_required_mfa_policy",
-            "can be Mandatory only with Totp or WebAuthn, which work without email and phone",
+            f"mfa.{member}", "can be Mandatory only with Totp or WebAuthn, which work without email and phone"
         )
     if factors == {FactorType.BACKUP_CODE}:
         raise BadPolicy("mfa.factors", "backup codes need another factor")
     for factor in factors & set(CHANNELS):
-        if _get_only_channel(values["sign_in"]) == CHANNELS[factor]:
+        if get_only_channel(values["sign_in"]) == CHANNELS[factor]:
             raise BadPolicy(
                 "mfa.factors",
                 f"{factor} cannot be used while codes by {CHANNELS[factor]} are the only way in",
             )
 
 
-def _get_only_channel(sign_in: Mapping[str, Any]) -> str:
+def find_unfit_policies(mfa: Mapping[str, Any]) -> list[str]:
+    """Return the policies that require a second factor, if users can set none up during a sign-in."""
+    if set(map(FactorType, mfa["factors"])) & set(ENROLABLE):
+        return []
+    return [name for name in ("policy", "organization_required_mfa_policy") if mfa[name] == Prompt.MANDATORY]
+
+
+def get_only_channel(sign_in: Mapping[str, Any]) -> str:
     """Return the kind of address whose code is the only way to sign in, or an empty string."""
     methods = sign_in["methods"]
     channels = {method["identifier"] for method in methods if method["verification_code"]}

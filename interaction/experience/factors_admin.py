@@ -8,61 +8,40 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.core.text_lists import join
 from identity.factors import policy
-from identity.factors.kinds import FactorType
-from identity.factors.policy import AVAILABLE, Prompt, SocialRule
+from identity.factors.policy import AVAILABLE, Prompt
 from identity.operator_kit.numbers import format_number
 from identity.operator_kit.texts import Text
 from identity.organizations import memberships
 from identity.users import row_counts
 from identity.users.models import User
-from interaction.experience import factor_settings
+from interaction.experience import factor_labels, factor_settings
+from interaction.experience.factor_labels import FACTORS, OF_ORGANIZATIONS, PROMPTS, SOCIAL
 from interaction.experience.models import SignInExperience
-
-_FACTORS: Final = {
-    FactorType.WEBAUTHN: _("Passkey or security key"),
-    FactorType.TOTP: _("Authenticator app"),
-    FactorType.BACKUP_CODE: _("Backup codes"),
-    FactorType.EMAIL_CODE: _("Code by email"),
-    FactorType.PHONE_CODE: _("Code by text message"),
-}
-_PROMPTS: Final = {
-    Prompt.NO_PROMPT: _("Only users who have switched on two-step sign-in"),
-    Prompt.AT_SIGN_IN: _("Offer it to everybody once, at the next sign-in"),
-    Prompt.AT_SIGN_IN_AND_SIGN_UP: _("Offer it to everybody once, at the next sign-in and after sign-up"),
-    Prompt.MANDATORY: _("Require it of everybody"),
-}
-_OF_ORGANIZATIONS: Final = {
-    Prompt.NO_PROMPT: _("Ask their members when an application requests the organization"),
-    Prompt.MANDATORY: _("Ask their members at every sign-in"),
-}
-_SOCIAL: Final = {
-    SocialRule.ASK: _("Ask after a sign-in with another provider, too"),
-    SocialRule.SKIP: _("Leave it to the other provider"),
-}
-
 
 _MFA: Final = ("factors", "policy", "organization_required_mfa_policy", "social")
 _ADAPTIVE: Final = ("new_browser", "new_country", "inactive_days", "recent_failures")
 
 
 class FactorsForm(forms.Form):
-    """The second factors of a tenant, and when it asks for them."""
+    """The second factors of a tenant, and when it asks for them. The template indents ``dependents``."""
+
+    dependents = ("duration_days", *_ADAPTIVE)
 
     factors = forms.MultipleChoiceField(
         required=False,
-        choices=[(factor.value, label) for factor, label in _FACTORS.items() if factor in AVAILABLE],
+        choices=[(factor.value, label) for factor, label in FACTORS.items() if factor in AVAILABLE],
         widget=forms.CheckboxSelectMultiple,
         label=_("Second factors"),
     )
     policy = forms.ChoiceField(
-        choices=[(prompt.value, label) for prompt, label in _PROMPTS.items()], label=_("Policy")
+        choices=[(prompt.value, label) for prompt, label in PROMPTS.items()], label=_("Policy")
     )
     organization_required_mfa_policy = forms.ChoiceField(
-        choices=[(prompt.value, label) for prompt, label in _OF_ORGANIZATIONS.items()],
+        choices=[(prompt.value, label) for prompt, label in OF_ORGANIZATIONS.items()],
         label=_("Organizations that require two factors"),
     )
     social = forms.ChoiceField(
-        choices=[(rule.value, label) for rule, label in _SOCIAL.items()], label=_("Other providers")
+        choices=[(rule.value, label) for rule, label in SOCIAL.items()], label=_("Other providers")
     )
     passkeys = forms.BooleanField(
         required=False,
@@ -92,7 +71,7 @@ class FactorsForm(forms.Form):
         help_text=_("It needs a proxy that sends the country, and the setting COUNTRY_HEADER."),
     )
     inactive_days = forms.IntegerField(
-        min_value=1, max_value=365, label=_("The last sign-in is this many days ago")
+        min_value=1, max_value=365, label=_("The user has not signed in for this many days")
     )
     recent_failures = forms.IntegerField(
         min_value=1, max_value=100, label=_("This many sign-ins failed within 24 hours")
@@ -121,7 +100,13 @@ def initial(row: SignInExperience) -> dict[str, Any]:
 
 
 def build_fields(row: SignInExperience, submitted: dict[str, Any]) -> dict[str, Any]:
-    """Return the objects of the experience that a submitted ``FactorsForm`` changes."""
+    """Return the objects of the experience that a submitted ``FactorsForm`` changes.
+
+    Raises:
+        rest_framework.exceptions.ValidationError: users could be left without a way to sign in.
+
+    """
+    factor_labels.check(row, submitted)
     # A box that was not changed is not stored: its default depends on whether there are factors.
     notice = submitted["sign_in_notice"]
     account = {} if notice == row.has_sign_in_notice else {"account": {"sign_in_notice": notice}}
@@ -140,15 +125,15 @@ def build_fields(row: SignInExperience, submitted: dict[str, Any]) -> dict[str, 
 def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
     """Return the lines of the overview."""
     current = policy.read(row.mfa)
-    names = [label for factor, label in _FACTORS.items() if factor in current.factors]
+    names = [label for factor, label in FACTORS.items() if factor in current.factors]
     is_on = gettext("On") if row.has_passkey_sign_in else gettext("Off")
     passkeys = (gettext("Sign-in with a passkey"), is_on)
     if not names:
         return [(gettext("Second factors"), gettext("None")), passkeys]
     return [
         (gettext("Second factors"), join(names)),
-        (gettext("Policy"), _PROMPTS[current.prompt]),
-        (gettext("Organizations that require two factors"), _OF_ORGANIZATIONS[current.organization_prompt]),
+        (gettext("Policy"), PROMPTS[current.prompt]),
+        (gettext("Organizations that require two factors"), OF_ORGANIZATIONS[current.organization_prompt]),
         passkeys,
     ]
 

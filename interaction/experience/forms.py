@@ -215,6 +215,8 @@ def describe_placeholders(key: MessageKey) -> Text:
         "{name} is replaced by the tenant's name. In notices about linked accounts, {provider} is replaced "
         "by the provider's name. {time}, {browser} and {address} are replaced by when and where it was done."
     )
+    if key.purpose == Notice.BACKUP_CODE_USED:
+        return format_lazy("{} {}", common, _("{left} is replaced by the number of unused codes."))
     if key.purpose != Notice.PASSWORD_CHANGED:
         return common
     own = _(

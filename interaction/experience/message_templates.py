@@ -1,12 +1,14 @@
 """The templates with which a tenant replaces the default messages."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 from rest_framework import serializers
 
+from identity.core.text_lists import join
 from identity.rest.choices import Choice
 from identity.rest.fields import Description, Line
 from identity.users.notices import Notice
@@ -26,7 +28,8 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     ``{provider}`` the provider's name, in notices about linked accounts. In notices, ``{time}``,
     ``{browser}`` and ``{address}`` say when and where it was done. The last two are empty if an administrator
     did it. In the notice of a new password, ``{remaining}`` names the linked accounts and passkeys that can
-    still sign in, and ``{account}`` is the URL of the account page. Both are empty if there are none.
+    still sign in, and ``{account}`` is the URL of the account page. Both are empty if there are none. In the
+    notice of a used backup code, ``{left}`` is the number of unused codes.
     """
 
     purpose = Choice(choices=PURPOSES)
@@ -57,10 +60,12 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
                 {"subject": gettext_noop("an SMS has neither subject nor html")}
             )
         has_code = template["purpose"] in CODES
-        placeholders = {"name"} if has_code else _OF_NOTICES
-        _check(template, "subject", placeholders)
+        known = {"name"} if has_code else _OF_NOTICES
+        if template["purpose"] == Notice.BACKUP_CODE_USED:
+            known = known | {"left"}
+        _check(template, "subject", known)
         for field in ("text", "html"):
-            _check(template, field, placeholders | {"code"} if has_code else placeholders)
+            _check(template, field, known | {"code"} if has_code else known)
             if has_code and template[field] and "{code}" not in template[field]:
                 raise serializers.ValidationError({field: gettext_noop("must contain {code}")})
         return template
@@ -96,9 +101,13 @@ def find(
 
 
 def _check(template: dict[str, Any], field: str, known: set[str]) -> None:
-    unknown = set(_PLACEHOLDERS.findall(template[field])) - known
     # CSS has braces too. Only a single word in braces can be a placeholder.
-    unknown = {name for name in unknown if name.isidentifier()}
-    if unknown:
-        text = gettext("%(placeholder)s is not a placeholder of this field")
-        raise serializers.ValidationError({field: text % {"placeholder": f"{{{min(unknown)}}}"}})
+    found = [name for name in _PLACEHOLDERS.findall(template[field]) if name.isidentifier()]
+    if unknown := list(dict.fromkeys(name for name in found if name not in known)):
+        text = gettext("must not contain %(unknown)s: use only %(known)s")
+        texts = {"unknown": _list(unknown), "known": _list(sorted(known))}
+        raise serializers.ValidationError({field: text % texts})
+
+
+def _list(names: Iterable[str]) -> str:
+    return join(f"{{{name}}}" for name in names)

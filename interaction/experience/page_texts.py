@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_noop, override
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
+from identity.core.text_lists import join
 from identity.rest.choices import Choice
 from identity.rest.fields import Line
 
@@ -131,11 +132,14 @@ def find_problem(name: str, text: str) -> str:
     if name == "support_url":
         return "" if _LINK.fullmatch(text) else gettext_noop("must be an https or mailto URL")
     found = {match[0]: match[1] for match in _BRACES.finditer(text)}
-    if unknown := sorted(whole for whole, word in found.items() if word not in key.allowed):
-        return gettext("%(placeholder)s is not a placeholder of %(name)s") % {
-            "placeholder": unknown[0][:64],
-            "name": name,
-        }
+    if unknown := [whole[:64] for whole, word in found.items() if word not in key.allowed]:
+        text = (
+            gettext("must not contain %(unknown)s as %(name)s: use only %(known)s")
+            if key.allowed
+            else gettext("must not contain %(unknown)s as %(name)s: it has no placeholders")
+        )
+        known = join(f"{{{word}}}" for word in sorted(key.allowed))
+        return text % {"unknown": join(unknown), "name": name, "known": known}
     if missing := sorted(key.required - set(found.values())):
         return gettext("must contain %(placeholder)s as %(name)s") % {
             "placeholder": f"{{{missing[0]}}}",

@@ -27,6 +27,7 @@ from interaction.experience import drafts, message_templates
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes, notices
 from interaction.pages import (  # noqa: F401 - register themselves
+    built_in_messages,
     connector_sign_ins,
     connector_trials,
     context,

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from identity.users.notices import Notice
 from interaction.connectors.messages import EMAIL, Message
-from interaction.verification.texts import Brand, MessageTemplate
+from interaction.verification.texts import Brand, MessageTemplate, end_sentence, fill_in
 
 # When and where it was done: variables of each notice, and placeholders of its templates.
 ORIGIN: Final = ("time", "browser", "address")
@@ -19,7 +19,7 @@ ORIGIN: Final = ("time", "browser", "address")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The subject of a notice, which is also its first sentence, and its second sentence."""
+    """The subject of a notice, which is also the first sentence of its text message, and what follows."""
 
     subject: Promise
     detail: Promise | None = None
@@ -36,17 +36,17 @@ _TEXTS: Final = {
     Notice.PASSWORD_CHANGED: Text(gettext_lazy("Your password at %(name)s was changed")),
     Notice.ACCOUNT_LINKED: Text(
         gettext_lazy("An account at %(provider)s was linked to your account at %(name)s"),
-        gettext_lazy("It can be used to sign in."),
+        gettext_lazy("The linked account can be used to sign in."),
     ),
     Notice.ACCOUNT_UNLINKED: Text(
         gettext_lazy("An account at %(provider)s was unlinked from your account at %(name)s"),
-        gettext_lazy("It can no longer be used to sign in."),
+        gettext_lazy("The unlinked account can no longer be used to sign in."),
     ),
     Notice.EMAIL_CHANGED: Text(gettext_lazy("Your email address at %(name)s was changed")),
     Notice.PHONE_CHANGED: Text(gettext_lazy("Your phone number at %(name)s was changed")),
     Notice.FACTOR_ADDED: Text(
         gettext_lazy("A way to confirm sign-ins was added to your account at %(name)s"),
-        gettext_lazy("It is asked for after the first step of a sign-in."),
+        gettext_lazy("The new way is asked for after the first step of a sign-in."),
     ),
     Notice.FACTOR_REMOVED: Text(
         gettext_lazy("A way to confirm sign-ins was removed from your account at %(name)s")
@@ -65,11 +65,13 @@ _TEXTS: Final = {
     ),
     Notice.PASSKEY_ANOMALY: Text(
         gettext_lazy("A passkey of your account at %(name)s was refused"),
-        gettext_lazy("Somebody may have copied it. Remove it on your account page, and create a new one."),
+        gettext_lazy(
+            "Somebody may have copied the passkey. Remove it on your account page, and create a new one."
+        ),
     ),
     Notice.RECOVERY_CODE_MADE: Text(
         gettext_lazy("A recovery code was created for your account at %(name)s"),
-        gettext_lazy("The people who run the service give it to you. Nobody else needs it."),
+        gettext_lazy("The people who run the service give the code to you. Nobody else needs it."),
     ),
     Notice.RECOVERY_CODE_USED: Text(
         gettext_lazy("A recovery code was used to sign in to your account at %(name)s"),
@@ -77,7 +79,7 @@ _TEXTS: Final = {
     Notice.NEW_SIGN_IN: Text(
         gettext_lazy("New sign-in to your account at %(name)s"),
         gettext_lazy(
-            "It was in a browser that is new to your account. If you don't recognize it, change your "
+            "Somebody signed in with a browser that is new to your account. If it wasn't you, change your "
             "password and sign out your other devices on your account page."
         ),
     ),
@@ -118,12 +120,12 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
     detail = _TEXTS[notice].detail
     facts = _describe_origin(values)
     advice = _("If this wasn't you, contact the people who run the service right away.")
-    details = [str(detail % values)] if detail else []
+    details = [fill_in(detail, values)] if detail else []
     if values["remaining"]:
         details.append(_REMAINING % values)
     if channel != EMAIL:
         facts = [f"{', '.join(values[name] for name in ORIGIN if values[name])}."] if facts else []
-        text = " ".join([f"{subject}.", *details, *facts, advice])
+        text = " ".join([end_sentence(subject), *details, *facts, advice])
         return Message(channel=channel, to=to, interaction_type=notice, code="", body=text)
     html = render_to_string(
         "messages/notice.html",
@@ -137,7 +139,7 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
             "direction": "rtl" if get_language_bidi() else "ltr",
         },
     )
-    parts = [f"{subject}.", *details, *(["\n".join(facts)] if facts else []), advice]
+    parts = [*details, *(["\n".join(facts)] if facts else []), advice]
     body = "\n\n".join([*parts, f"-- \n{brand.name}\n"])
     return Message(
         channel=channel, to=to, interaction_type=notice, code="", subject=subject, body=body, html=html

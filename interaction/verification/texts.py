@@ -1,6 +1,7 @@
 """The texts of messages with codes, with the tenant's name and branding."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Final
@@ -42,6 +43,8 @@ class MessageTemplate:
         }
 
 
+_FULL_STOPS: Final = (".", "。", "…")
+_NAME_AND_STOP: Final = re.compile(r"(%\(name\)s)[.。]")
 _PLACEHOLDER: Final = re.compile(r"\{([a-z]+)\}")
 _SUBJECTS: Final[dict[Purpose, Promise]] = {
     Purpose.SIGN_IN: gettext_lazy("Your code to sign in to %(name)s"),
@@ -77,16 +80,18 @@ def new_code_message(  # noqa: PLR0913 - the parts of a message
         )
     advice = _("It expires in 5 minutes and works once. Don't share it with anyone.")
     if channel != EMAIL:
-        body = f"{_SMS[purpose] % values} {advice}"
+        body = f"{fill_in(_SMS[purpose], values)} {advice}"
         return Message(id=pk, channel=channel, to=to, interaction_type=purpose, code=code, body=body)
     subject = str(_SUBJECTS[purpose] % values)
+    # Below the code: a mail program shows the subject above the first line.
+    purpose_line = end_sentence(subject)
     ignore = _("If you didn't ask for this code, ignore this message. Nothing happens without the code.")
     html = render_to_string(
         "messages/code.html",
         {
             "subject": subject,
             "code": code,
-            "advice": advice,
+            "advice": f"{purpose_line} {advice}",
             "ignore": ignore,
             "brand": brand,
             "language": get_language() or "en",
@@ -100,9 +105,22 @@ def new_code_message(  # noqa: PLR0913 - the parts of a message
         interaction_type=purpose,
         code=code,
         subject=subject,
-        body=f"{subject}:\n\n    {code}\n\n{advice}\n\n{ignore}\n\n-- \n{brand.name}\n",
+        body=f"    {code}\n\n{purpose_line} {advice}\n\n{ignore}\n\n-- \n{brand.name}\n",
         html=html,
     )
+
+
+def fill_in(sentence: Promise, values: Mapping[str, str]) -> str:
+    """Return a sentence with its values. A name that ends in a full stop ends the sentence too."""
+    text = str(sentence)
+    if values["name"].endswith(_FULL_STOPS):
+        text = _NAME_AND_STOP.sub(r"\1", text)
+    return text % values
+
+
+def end_sentence(text: str) -> str:
+    """Return a text with a full stop at its end, unless it has one."""
+    return text if text.endswith(_FULL_STOPS) else f"{text}."
 
 
 def _fill(template: str, values: dict[str, str]) -> str:

@@ -86,19 +86,28 @@ def _build_role_panels(role: Role) -> list[Panel]:
     if role.type != Role.Type.USER:
         return []
     title = gettext("Applications restricted to this role")
-    return [_build_dependents(title, allowed_lists.get_dependent(role=role))]
+    note = gettext(
+        "Only users with this role, or with another role or organization on the list of the "
+        "application, can sign in to it."
+    )
+    return [_build_dependents(title, note, allowed_lists.get_dependent(role=role))]
 
 
 def _build_organization_panels(organization: Organization) -> list[Panel]:
     title = gettext("Applications restricted to this organization")
-    return [_build_dependents(title, allowed_lists.get_dependent(organization=organization))]
+    note = gettext(
+        "Only members of this organization, or users with another organization or role on the list of "
+        "the application, can sign in to it."
+    )
+    return [_build_dependents(title, note, allowed_lists.get_dependent(organization=organization))]
 
 
-def _build_dependents(title: str, applications: QuerySet[Application]) -> Panel:
+def _build_dependents(title: str, note: str, applications: QuerySet[Application]) -> Panel:
     return build_panel(
         title, (gettext("Application"), gettext("Client ID")),
         applications,
         lambda application: (link(application), application.client_id),
+        note=note,
     )  # fmt: skip
 
 

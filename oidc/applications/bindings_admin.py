@@ -153,9 +153,11 @@ def _build_applications_panels(organization: Organization) -> list[Panel]:
     bound = OrganizationApplication.objects.filter(organization=organization).order_by("-created_at")
     return [
         build_panel(
-            gettext("Applications"), (gettext("Application"), gettext("Bound since")),
+            gettext("Machine applications"), (gettext("Application"), gettext("Bound since")),
             bound.select_related("application"),
             lambda binding: (link(binding, str(binding.application)), format_time(binding.created_at)),
+            note=gettext("They get tokens for this organization without a user. Their roles in it say what "
+            "they may do."),
         )
     ]  # fmt: skip
 

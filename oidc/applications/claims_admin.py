@@ -7,12 +7,11 @@ from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from identity.core.text_lists import join
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.json_field import JSONField
 from identity.operator_kit.operations import Operation, Submission, validate
 from identity.operator_kit.panels import Panel
-from identity.resources.custom_claims import name_source
+from identity.resources import claims_table
 from identity.roles.models import Role
 from oidc.applications import services
 from oidc.applications.models import Application
@@ -22,8 +21,6 @@ from oidc.applications.serializers import ApplicationSerializer
 _EXAMPLE: Final = (
     '[{"name": "plan", "source": "user.custom_data.plan", "into": ["id_token", "userinfo", "access_token"]}]'
 )
-_PLACES: Final = {"id_token": _("ID token"), "userinfo": _("userinfo"), "access_token": _("access token")}
-_HEADINGS: Final = (_("Claim"), _("Source"), _("Where"))
 _OF_ROLES: Final = [
     ("roles", _("with the scope roles: the names of the user's roles"), _("ID token, userinfo")),
     ("groups", _("with the scope groups: as the setting groups_claim says"), _("ID token, userinfo")),
@@ -60,24 +57,18 @@ OPERATION: Final = Operation(
 
 
 def _build_application_panels(application: Application) -> list[Panel]:
-    custom = [
-        (
-            claim["name"],
-            name_source(claim["source"]),
-            capfirst(join(_PLACES[place] for place in claim["into"])),
-        )
-        for claim in application.custom_claims
-    ]
     of_roles = [] if application.type == Application.Type.MACHINE else _OF_ROLES
     fixed = [(name, capfirst(str(source)), capfirst(str(where))) for name, source, where in of_roles]
-    rows = [*custom, *fixed]
-    return [Panel(gettext("Custom claims and roles in tokens"), _HEADINGS, rows, section=PERMISSIONS)]
+    rows = [*claims_table.build_rows(application.custom_claims), *fixed]
+    return [
+        Panel(gettext("Custom claims and roles in tokens"), claims_table.HEADINGS, rows, section=PERMISSIONS)
+    ]
 
 
 def _build_role_panels(role: Role) -> list[Panel]:
     if role.type == Role.Type.MACHINE:
         return []
-    return [Panel(gettext("Claims that contain this role"), _HEADINGS, list(_OF_ROLES))]
+    return [Panel(gettext("Claims that contain this role"), claims_table.HEADINGS, list(_OF_ROLES))]
 
 
 register_panels(Application, _build_application_panels)

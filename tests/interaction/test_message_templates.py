@@ -98,9 +98,9 @@ def test_names_are_escaped_in_html_and_filled_in_once():
     ("wrong", "says"),
     [
         ({"text": "no code"}, "must contain {code}"),
-        ({"text": "{code} {user}"}, "{user} is not a placeholder of this field"),
+        ({"text": "{code} {user} {Link} {user}"}, "must not contain {user}, {Link}: use only {code}, {name}"),
         ({"html": "<p>no code</p>"}, "must contain {code}"),
-        ({"subject": "{code}"}, "{code} is not a placeholder of this field"),
+        ({"subject": "{code}"}, "must not contain {code}: use only {name}"),
         ({"subject": ""}, "is required for an email"),
         ({"subject": "a\nb"}, "subject"),
         ({"channel": "sms"}, "an SMS has neither subject nor html"),

@@ -1,15 +1,18 @@
 """Notices: what people are told when something about their account changes."""
 
+import html
+import re
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import translation
 
 from identity.users import notices
 from identity.users.models import User
 from identity.users.notices import Notice
-from interaction.verification import notice_texts, outgoing
-from interaction.verification.models import OutgoingMessage
+from interaction.verification import notice_texts, outgoing, texts
+from interaction.verification.models import OutgoingMessage, Purpose
 from interaction.verification.texts import Brand
 from tests.support import codes, management
 from tests.support.cast import PASSWORD, World
@@ -46,6 +49,28 @@ def test_every_kind_has_words(notice, channel):
     assert "%(" not in message.body + message.subject + message.html
     assert message.subject[:1].isupper() or channel == "sms"
     assert "GitHub" in message.body or "{provider}" not in message.body
+
+
+@pytest.mark.parametrize("language", [code for code, _ in settings.LANGUAGES])
+@pytest.mark.parametrize("channel", ["email", "sms"])
+@pytest.mark.parametrize("brand", [Brand(name="Acme Inc."), Brand(name="例。")])
+def test_a_name_with_a_full_stop_has_no_second_one(language, channel, brand):
+    with translation.override(language):
+        messages = [
+            notice_texts.new_notice_message(
+                notice=notice, channel=channel, to="x", words={"provider": "Git"}, brand=brand
+            )
+            for notice in Notice
+        ] + [
+            texts.new_code_message(pk="1", purpose=kind, channel=channel, to="x", code="123456", brand=brand)
+            for kind in Purpose
+        ]
+
+    for message in messages:
+        for text in (message.subject, message.body, message.html):
+            assert not re.search(r"[.。]\s?[.。]", text), text
+        assert channel == "sms" or not message.body.startswith(message.subject)
+        assert channel == "sms" or message.html.count(html.escape(message.subject)) <= 2
 
 
 @pytest.mark.parametrize(("language", "shown"), [("en", "1 Jan 2030"), ("ar", "\u20681 Jan 2030\u2069")])
@@ -215,4 +240,4 @@ def test_a_notice_has_no_code(acme, text):
     answer = management.superuser(acme).patch("/sign-in-experience", message_templates=[template])
 
     assert answer.status_code == 400
-    assert "is not a placeholder of this field" in answer.json()["message"]
+    assert "must not contain " in answer.json()["message"]

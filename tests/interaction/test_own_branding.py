@@ -43,7 +43,8 @@ def organization(admin, **branding):
 
 
 def logos(page):
-    return re.findall(r'<img src="([^"]+)" alt="[^"]*" referrerpolicy', page.text)
+    """The logos of the header; that of the coloured half has no text."""
+    return re.findall(r'<img src="([^"]+)" alt="[^"]+" referrerpolicy', page.text)
 
 
 def stylesheet(page):

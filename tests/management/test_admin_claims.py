@@ -46,6 +46,11 @@ def test_decision_P13_an_operator_chooses_the_claims_of_a_resource(acme, operato
     with acme.active():
         resource.refresh_from_db()
     assert (resource.claims, resource.custom_claims) == (["roles"], own)
+    page = page_of(operator, "resources/resource", resource)
+    assert (
+        '<td data-label="Source">user.custom_data.plan</td><td data-label="Where">Access token</td>' in page
+    )
+    assert "&quot;into&quot;" not in page
 
 
 def test_decision_P13_the_page_of_a_role_says_which_claim_has_it(acme, operator):

@@ -7,7 +7,7 @@ import pytest
 from identity.factors.models import Authenticator, RecoveryGrant
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
-from tests.support import factors, management, operators
+from tests.support import codes, factors, management, operators
 from tests.support.admin_pages import operate
 from tests.support.factors import enrol, give_backup_codes, half, has_session, is_signed_in, switch_on
 from tests.support.management import result_of
@@ -167,8 +167,29 @@ class TestThePolicy:
         )
 
         assert answer.status_code == 400
-        assert "can be Mandatory only with Totp" in text_of(answer)
+        page = text_of(answer)
+        assert "“Require it of everybody” needs one of these: Passkey or security key, Authenticator" in page
+        assert "Mandatory only" not in page
         assert experience_of(acme).mfa["factors"] == []
+
+    def test_decision_M16_a_code_that_is_the_first_step_is_refused_in_the_words_of_the_form(
+        self, acme, operator
+    ):
+        methods = [{"identifier": "email", "password": False, "verification_code": True}]
+        codes.reachable(acme)
+        result_of(management.superuser(acme).patch("/sign-in-experience", sign_in={"methods": methods}))
+
+        answer = self.save(operator, acme, factors=["EmailVerificationCode"], policy="NoPrompt", social="ask")
+
+        assert answer.status_code == 400
+        assert "“Code by email” cannot be the second step" in text_of(answer)
+
+    def test_fields_that_need_a_switch_are_indented_below_it(self, acme, operator):
+        form = operator.get(f"/admin/experience/signinexperience/{experience_of(acme).pk}/do/factors/").text
+
+        indented = re.findall(r'<div class="form-row dependent">.*?name="(\w+)"', form, re.DOTALL)
+
+        assert indented == ["duration_days", "new_browser", "new_country", "inactive_days", "recent_failures"]
 
     def test_passkeys_are_switched_on_and_off(self, acme, operator):
         with_them = {"factors": ["WebAuthn"], "policy": "NoPrompt", "social": "ask"}

@@ -165,6 +165,31 @@ class TestAMessage:
         assert "Any 123456" in drawn.text
         assert draw(operator, acme, "message-register-sms-any", "html").status_code == 404
 
+    @pytest.mark.parametrize(
+        ("message", "placeholders"),
+        [
+            ("sign_in-email-de", {"code", "name"}),
+            ("register-sms-any", {"code", "name"}),
+            ("notice_backup_code_used-email-ar", {"left", "time", "browser", "address", "name"}),
+        ],
+    )
+    def test_starts_from_the_built_in_text(self, acme, operator, message, placeholders):
+        form = form_of(acme, f"message-{message}")
+        page = operator.get(f"{form}?start=built-in").text
+        typed = {
+            name: html.unescape(text).lstrip("\n") if name == "html" else html.unescape(text)
+            for name, text in re.findall(r'<textarea name="(\w+)"[^>]*>\n?(.*?)</textarea>', page, re.DOTALL)
+        }
+        if subject := re.findall(r'name="subject" value="([^"]*)"', page):
+            typed["subject"] = html.unescape(subject[0])
+
+        assert 'href="?start=built-in"' in operator.get(form).text
+        assert set(re.findall(r"\{(\w+)\}", typed["text"])) == placeholders
+        assert operator.submit(form, **typed).status_code == 303
+        preview = operator.get(f"{form}preview/text/").text
+        assert acme.tenant.name in preview
+        assert "{" not in preview
+
     def test_without_its_code_is_none(self, acme, operator):
         drawn = draw(operator, acme, "message-register-sms-en", "text", text="no place for it")
 

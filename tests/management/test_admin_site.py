@@ -35,6 +35,13 @@ class TestTenants:
     def test_the_site_is_found_without_the_last_slash(self, address):
         assert httpx.get(f"{address}/admin").headers["Location"] == "/admin/"
 
+    def test_an_unknown_page_leads_to_the_console_and_not_to_an_account(self, operator):
+        answer = operator.get("/admin/nothing/")
+
+        assert answer.status_code == 404
+        assert '<a class="button button-primary" href="/admin/">Go to the console</a>' in answer.text
+        assert "/account" not in answer.text
+
     def test_nothing_is_shown_before_one_is_chosen(self, acme, rival):
         operator = Operator(administrator())
         operator.sign_in()

@@ -27,6 +27,21 @@ class TestActivity:
         assert f"/admin/users/user/{user.pk}/change/" in panel
         assert "openid" in panel
 
+    def test_the_sample_code_is_folded_once_a_sign_in_has_succeeded(self, acme, operator):
+        client, path = acme.application("SPA"), "?framework="
+
+        client.redeem("no-such-code")
+        before = page_of(operator, client.application)
+        client.tokens_for(acme.user())
+        after = page_of(operator, client.application)
+        chosen = operator.get(f"/admin/{KIND}/{client.application.pk}/change/{path}next").text
+
+        folded = [
+            re.findall(r'aria-labelledby="guide">\s*<details( open)?>', page)
+            for page in (before, after, chosen)
+        ]
+        assert folded == [[" open"], [""], [" open"]]
+
     def test_it_shows_the_true_reason_of_an_error(self, acme, operator):
         client = acme.application()
         client.redeem("no-such-code")

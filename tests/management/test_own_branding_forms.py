@@ -23,6 +23,18 @@ def place(request, admin):
     return f"{request.param}/{pk}", f"{FORMS[request.param]}/{pk}"
 
 
+def test_the_page_of_an_organization_says_what_its_other_logo_and_applications_are(admin, operator):
+    pk = admin.created("/organizations", name="Clinic")["id"]
+
+    page = operator.get(f"/admin/organizations/organization/{pk}/change/").text
+
+    for text in ("Logo for applications", "Two factors required", "Only members of this organization, or"):
+        assert text in page
+    assert "They get tokens for this organization without a user." in page
+    assert "MFA" not in page
+    assert "Logo URL" not in page
+
+
 def hidden_of(page):
     found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text)
     return {name: html.unescape(value) for name, value in found}

@@ -159,10 +159,12 @@ def test_of_the_sign_in_experience(acme, send):
     svg = SimpleUploadedFile("logo.svg", b"<svg", content_type="image/svg+xml")
     big = SimpleUploadedFile("logo.png", b"x" * 300_000, content_type="image/png")
 
-    send(f"{page}/texts-de/", "⟦{x} is not a placeholder of sign_in_heading⟧", sign_in_heading="{x}")
+    of_texts = "⟦must not contain {x} as sign_in_heading: use only {application}, {tenant}⟧"
+    of_messages = "⟦must not contain {x}: use only {code}, {name}⟧"
+    send(f"{page}/texts-de/", of_texts, sign_in_heading="{x}")
     send(f"{page}/texts-de/", "⟦must contain {application} as sign_in_heading⟧", sign_in_heading="Welcome")
     send(f"{page}/message-sign_in-email-de/", "⟦must contain {code}⟧", subject="Code", text="Hello")
-    send(f"{page}/message-sign_in-sms-de/", "⟦{x} is not a placeholder of this field⟧", text="{code} {x}")
+    send(f"{page}/message-sign_in-sms-de/", of_messages, text="{code} {x}")
     send(f"{page}/look/", "⟦is no PNG, WebP or well-formed SVG file⟧", upload_logo_url=svg)
     send(f"{page}/look/", "⟦must have at most 256 KiB⟧", upload_logo_url=big)
     send(f"{page}/look/", "⟦must be a colour like #0a84ff⟧", primary_color="red")

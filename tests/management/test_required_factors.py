@@ -65,7 +65,7 @@ class TestOrganizations:
         assert answer.status_code in {302, 303}, answer.text
         with acme.active():
             assert Organization.objects.get().is_mfa_required
-        assert "MFA required" in text_of(operator.get("/admin/organizations/organization/"))
+        assert "Two factors required" in text_of(operator.get("/admin/organizations/organization/"))
 
 
 class TestResources:

@@ -65,6 +65,8 @@ class TestSignInExperience:
             result_of(admin.patch("/sign-in-experience", branding={"layout": layout}))
             for page in ("/sign-in", "/register", "/oidc/authorize"):
                 assert f'<body class="{layout}">' in acme.get(page).text
+            has_half = '<div class="half" aria-hidden="true">' in acme.get("/sign-in").text
+            assert has_half == (layout == "split")
         result_of(admin.patch("/sign-in-experience", branding={"layout": "card"}))
         assert "<body>" in acme.get("/sign-in").text
         for wrong in ("x", 'split" onload="x', 1, ["split"]):

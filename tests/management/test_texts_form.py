@@ -37,7 +37,8 @@ def test_the_refusal_stands_at_the_field(acme, operator):
     )
 
     assert refused.status_code == 400
-    assert "{name} is not a placeholder of sign_in_heading" in read_text(refused)
+    problem = "must not contain {name} as sign_in_heading: use only {application}, {tenant}"
+    assert problem in read_text(refused)
     assert at(acme).page_texts == []
 
 

@@ -37,7 +37,7 @@ def build_card(application: Application, urls: Mapping[str, str]) -> Card:
 
 
 def _build_panels(application: Application, *, may_revoke: bool) -> list[Panel]:
-    entries = Entry.objects.filter(tenant_id=tenancy.active_id(), application_id=str(application.pk))
+    entries = _find_entries(application)
     latest = list(entries.exclude(key__in=ADMINISTRATIVE).order_by("-created_at", "-id")[:_READ])
     failed = [entry for entry in latest if entry.payload.get("result") == _FAILED]
     issued = [
@@ -61,6 +61,18 @@ def _build_panels(application: Application, *, may_revoke: bool) -> list[Panel]:
         return [errors, _build_issued(gettext("Latest tokens"), application, issued, users)]
     sign_ins = _build_issued(gettext("Latest sign-ins"), application, issued, users)
     return [errors, sign_ins, _build_consents(application, may_revoke=may_revoke)]
+
+
+def has_issued_tokens(application: Application) -> bool:
+    """Return whether one of the latest exchanges for tokens of an application succeeded."""
+    exchanges = (
+        _find_entries(application).filter(key=Event.TOKEN_EXCHANGE.value).order_by("-created_at", "-id")
+    )
+    return any(entry.payload.get("result") != _FAILED for entry in exchanges[:_SHOWN])
+
+
+def _find_entries(application: Application) -> Any:
+    return Entry.objects.filter(tenant_id=tenancy.active_id(), application_id=str(application.pk))
 
 
 def _build_issued(

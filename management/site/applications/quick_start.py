@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from identity.core import tenancy
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.panels import Card
-from management.site.applications import guides
+from management.site.applications import activity, guides
 from management.site.applications.guides import File, Guide
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
@@ -39,6 +39,7 @@ def build_card(application: Application, urls: Mapping[str, str]) -> Card:
     fitting = [guide for guide in guides.get_all() if guide.application_type == application.type]
     content = {
         "guides": [fill_in(guide, application) for guide in fitting],
+        "is_used": bool(fitting) and activity.has_issued_tokens(application),
         "has_secret": application.must_present_secret,
         "change": urls.get("change", ""),
         "add_secret": urls.get("add-secret", ""),
