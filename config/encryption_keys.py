@@ -10,8 +10,8 @@ from config import env
 
 _KEY_BYTES: Final = 32
 _RULE: Final = (
-    "must be keys in base64url of 32 random bytes each, separated by commas (docs/configuration.md); to print "
-    'one: python3 -c "import base64, secrets; '
+    "must be keys in base64url of 32 random bytes each, separated by commas (docs/configuration.md); "
+    'to print one: python3 -c "import base64, secrets; '
     'print(base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())"'
 )
 _URL_SAFE: Final = str.maketrans("-_", "+/")
