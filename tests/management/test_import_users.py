@@ -12,6 +12,8 @@ from django.core.management import CommandError, call_command
 
 from audit.models import Entry
 from identity.users.models import User
+from management.site import entry_subjects
+from tests.support import operators
 from tests.support.imports import AUTH0, FIREBASE, PASSWORD, SAMPLES, run, sign_in, user, write
 
 
@@ -137,6 +139,9 @@ def test_everybody_is_in_the_audit_log_and_another_tenant_is_untouched(acme, riv
             str(pk) for pk in User.objects.values_list("pk", flat=True)
         }
     assert {entry.payload["imported_from"] for entry in created} == {"csv"}
+    with acme.active():
+        actors = entry_subjects.find_actors(created, operators.administrator(is_superuser=True))
+    assert set(actors.values()) == {"manage.py import_users"}
     with rival.active():
         assert list(User.objects.values_list("pk", "password")) == [(stays.pk, stays.password)]
     assert Entry.objects.filter(tenant_id=rival.tenant.pk).count() == before
