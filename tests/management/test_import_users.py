@@ -75,7 +75,8 @@ def test_keycloak_what_maps_to_what(acme):
     ran = run(acme, "keycloak-realm.json", "--format", "keycloak")
 
     assert ran.summary == {
-        "imported": 4, "present": 0, "refused": 0, "left_out": 1, "without_password": 0, "dry_run": False
+        "imported": 4, "present": 0, "refused": 0, "left_out": 1, "without_password": 0, "without_hash": 1,
+        "dry_run": False,
     }  # fmt: skip
     kim, lee = user(acme, username="kim"), user(acme, email="lee@example.com")
     assert (kim.name, kim.email, kim.phone) == ("Kim Keller", "Kim.Keller@example.com", "+491701234567")
@@ -102,6 +103,7 @@ def test_logto_what_maps_to_what(acme):
     ran = run(acme, "logto-users.json", "--format", "logto", "--drop-unknown-hashes")
 
     assert (ran.summary["imported"], ran.summary["without_password"]) == (3, 1)
+    assert ran.summary["without_hash"] == 0
     uma = user(acme, username="uma")
     assert (uma.phone, uma.phone_verified, uma.email_verified) == ("+4915112345678", True, True)
     assert (uma.custom_data["gender"], uma.custom_data["plan"]) == ("female", "pro")
