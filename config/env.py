@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _MINIMUM_SECRET = 32
-_RANDOM_CHARACTERS = f"must be at least {_MINIMUM_SECRET} random characters"
+_RANDOM = f"must be at least {_MINIMUM_SECRET} random characters"
 # A host as browsers write it in the Origin header.
 _HOST = re.compile(r"[a-z0-9_.-]+|\[[0-9a-f:.]+\]")
 
@@ -106,9 +106,7 @@ def _split(name: str, value: str) -> SplitResult:
     return parts
 
 
-def secret(
-    name: str, *, development: bool, kept_in: Path, size: int = 32, rule: str = _RANDOM_CHARACTERS
-) -> str:
+def secret(name: str, *, development: bool, kept_in: Path, size: int = 32, rule: str = _RANDOM) -> str:
     """Read a secret of at least 32 characters. ``rule`` says what the variable must be.
 
     In development, the first start generates a secret of ``size`` bytes and stores it in ``kept_in``, a file
@@ -127,7 +125,7 @@ def secret(
 def optional_secret(name: str) -> str:
     """Read a secret of at least 32 characters; an empty string if the variable is not set."""
     if (value := text(name)) and not _looks_random(value):
-        raise refuse(name, _RANDOM_CHARACTERS)
+        raise refuse(name, _RANDOM)
     return value
 
 
