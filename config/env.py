@@ -16,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _MINIMUM_SECRET = 32
+_RANDOM = f"must be at least {_MINIMUM_SECRET} random characters"
 # A host as browsers write it in the Origin header.
 _HOST = re.compile(r"[a-z0-9_.-]+|\[[0-9a-f:.]+\]")
 
@@ -105,8 +106,8 @@ def _split(name: str, value: str) -> SplitResult:
     return parts
 
 
-def secret(name: str, *, development: bool, kept_in: Path, size: int = 32) -> str:
-    """Read a secret of at least 32 characters.
+def secret(name: str, *, development: bool, kept_in: Path, size: int = 32, rule: str = _RANDOM) -> str:
+    """Read a secret of at least 32 characters. ``rule`` says what the variable must be.
 
     In development, the first start generates a secret of ``size`` bytes and stores it in ``kept_in``, a file
     that only its owner can read. Production does not start without a secret.
@@ -117,14 +118,14 @@ def secret(name: str, *, development: bool, kept_in: Path, size: int = 32) -> st
     if not value:
         raise refuse(name, "is required in production")
     if not _looks_random(value) or re.search(r"change.?me|insecure|secret.?key", value, re.IGNORECASE):
-        raise refuse(name, f"must be at least {_MINIMUM_SECRET} random characters, and not a default value")
+        raise refuse(name, f"{rule}, and not a default value")
     return value
 
 
 def optional_secret(name: str) -> str:
     """Read a secret of at least 32 characters; an empty string if the variable is not set."""
     if (value := text(name)) and not _looks_random(value):
-        raise refuse(name, f"must be at least {_MINIMUM_SECRET} random characters")
+        raise refuse(name, _RANDOM)
     return value
 
 

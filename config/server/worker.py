@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gunicorn.workers.gasgi import ASGIWorker
 
+from config.server import reason_phrases
 from config.server.batches import Batches, Surfaces
 from config.server.connection import Connection
 from config.server.shared_reads import Finish, Key, SharedReads
@@ -70,6 +71,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         from config.server.loop_connections import LoopConnections  # noqa: PLC0415
         from config.server.overload import Overload  # noqa: PLC0415
 
+        reason_phrases.complete()
         self._admit = early_refusals.admit
         self.overload = Overload(self.cfg)
         self._surfaces = surfaces

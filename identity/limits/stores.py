@@ -12,11 +12,17 @@ from prometheus_client import Counter
 from database.chains import Chain
 from database.redis import Unavailable
 from database.statements import Insert
-from identity.limits import in_database, in_redis
-from identity.limits.rules import ActiveLock, Hit, Refusal, Window
+from identity.limits import in_database, in_redis, rules
+from identity.limits.rules import ActiveLock, Hit, Limit, Lock, Refusal, Window
 
 _COUNTED: Final = Counter("gatehouse_limits_counted", "What was counted for limits, by store.", ["store"])
 _REFUSED: Final = Counter("gatehouse_limits_refused", "Requests that a limit or a lock refused.", ["limit"])
+# A series that appears only with its first event gives no alarm for this event.
+for _store in ("redis", "database"):
+    _COUNTED.labels(_store)
+for _rule in vars(rules).values():
+    if isinstance(_rule, Limit | Lock):
+        _REFUSED.labels(_rule.kind)
 T = TypeVar("T")
 
 

@@ -39,7 +39,7 @@ def connectors() -> Iterator[CheckMessage]:
     if unknown:
         yield Warning(
             f"enabled connectors have no effect, as their provider is not built in: {join_names(unknown)}",
-            hint="compare connector_id with the list in docs/api.md, or disable the connector",
+            hint="create it again with a connector_id of docs/reference/connectors.md, or disable it",
             id="connectors.W002",
         )
     if sharing:

@@ -126,10 +126,7 @@ def csv_rows(path: ImportFile, columns: Sequence[str] | None = None) -> Iterator
         Unreadable: the heading is missing or cannot be read.
 
     """
-    with (
-        path.open("rb") as binary,
-        TextIOWrapper(binary, encoding="utf-8-sig", errors="surrogateescape", newline="") as file,
-    ):
+    with _open_csv(path) as file:
         reader = csv.reader(file)
         names = _read_heading(path, reader, columns)
         row = 0
@@ -149,6 +146,21 @@ def csv_rows(path: ImportFile, columns: Sequence[str] | None = None) -> Iterator
                 yield _parse_row(
                     Place(path.name, row, reader.line_num), names, cells, has_heading=columns is None
                 )
+
+
+def csv_heading(path: ImportFile) -> list[str]:
+    """Return the names of the columns of a CSV file.
+
+    Raises:
+        Unreadable: the heading is missing or cannot be read.
+
+    """
+    with _open_csv(path) as file:
+        return _read_heading(path, csv.reader(file), None)
+
+
+def _open_csv(path: ImportFile) -> TextIOWrapper:
+    return TextIOWrapper(path.open("rb"), encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
 def _read_heading(path: ImportFile, reader: Iterator[list[str]], columns: Sequence[str] | None) -> list[str]:

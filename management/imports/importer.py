@@ -34,6 +34,7 @@ class Summary:
     refused: int = 0
     left_out: int = 0  # accounts that are not users, for example service accounts
     without_password: int = 0  # imported, but with an unsupported hash
+    without_hash: int = 0  # imported, and the file has no hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class Importer:
         self._known = importing.get_imported_ids(options.source) if known is None else known
         self._checker = ImportedUserSerializer()
         self._secrets: dict[UUID, list[ImportedSecret]] = {}  # by the id of an unsaved user
+        self._dropped: set[UUID] = set()  # ids of unsaved users whose hash is unsupported
         # The identifiers of earlier records: a dry run does not find them in the database.
         self._seen = importing.HeldKeys()
 
@@ -115,9 +117,16 @@ class Importer:
             foreign_id = user.custom_data[importing.MARK]["id"]
             self._known.discard(foreign_id)
             self._report_problem(places[user.pk].place, foreign_id, "refused", refusal)
-        self._secrets.clear()
         self.summary.refused += len(refused)
         self.summary.imported += len(people) - len(refused)
+        self._count_missing_passwords(people, {user.pk for user, _ in refused})
+        self._secrets.clear()
+        self._dropped.clear()
+
+    def _count_missing_passwords(self, people: list[User], refused: set[UUID]) -> None:
+        without = {user.pk for user in people if not user.password} - refused
+        self.summary.without_password += len(without & self._dropped)
+        self.summary.without_hash += len(without - self._dropped)
 
     @transaction.atomic
     def _insert(self, people: list[User]) -> list[tuple[User, Invalid]]:
@@ -163,7 +172,7 @@ class Importer:
             dropped = refusal
             user = self._build_user(fields | {"password_hash": ""}, foreign, "")
         if dropped is not None:
-            self.summary.without_password += 1
+            self._dropped.add(user.pk)
             self._report_problem(place, foreign.id, "without_password", dropped)
         if secrets:
             user.two_step = True

@@ -4,10 +4,16 @@ A label has few values: the name of a route, never a path, a tenant or a user.
 """
 
 import os
+from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from management.upgrades import presence
 
 REQUESTS: Final = Counter(
     "gatehouse_http_requests", "The number of responses.", ["method", "route", "status"]
@@ -37,4 +43,23 @@ def exposition() -> bytes:
     if os.environ.get(_SHARED):
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return generate_latest(registry)
+    return generate_latest(registry) + generate_latest(_get_build())
+
+
+@cache
+def _get_build() -> CollectorRegistry:
+    """Return the version of this code as a metric, which must not be added up over the workers."""
+    registry = CollectorRegistry()
+    family = InfoMetricFamily("gatehouse_build", "The version of Gatehouse.", {"version": presence.release()})
+    registry.register(_Constant(family))
+    return registry
+
+
+class _Constant(Collector):
+    """A collector of one metric that never changes."""
+
+    def __init__(self, family: Metric) -> None:
+        self._family = family
+
+    def collect(self) -> Iterable[Metric]:
+        return [self._family]

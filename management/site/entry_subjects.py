@@ -20,6 +20,7 @@ from management.administrators.models import Administrator
 from oidc.applications.models import Application
 
 _HASHED: Final = "hash:"
+_IMPORT: Final = "manage.py import_users"
 _MAX_READ: Final = 1_000
 _SHORT: Final = 13  # characters of an id
 Cell = Link | str
@@ -50,7 +51,15 @@ def find_actors(entries: Iterable[Entry], reader: Any) -> dict[UUID, Cell]:
     entries = list(entries)
     rows = _find_rows(entries, reader)
     has_links = reader.has_perm("administrators.view_administrator")
-    return {entry.pk: _describe_actor(entry, rows, has_links=has_links) for entry in entries}
+    return {
+        entry.pk: _IMPORT if _is_of_command(entry) else _describe_actor(entry, rows, has_links=has_links)
+        for entry in entries
+    }
+
+
+def _is_of_command(entry: Entry) -> bool:
+    """Return whether a command imported the user. An import on the operators' site has an administrator."""
+    return "imported_from" in entry.payload and "administrator_id" not in entry.payload
 
 
 def _find_rows(entries: list[Entry], reader: object) -> _Rows:

@@ -4,13 +4,14 @@ from typing import Any
 
 import orjson
 import pytest
+from django.conf import settings
 
 from audit.models import Entry
 from identity.core import tenancy
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Stale
 from identity.encryption import keyring
-from interaction.connectors import configs, delivery, masking, services
+from interaction.connectors import checks, configs, delivery, masking, services
 from interaction.connectors.messages import new_test_email, new_test_sms
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
@@ -203,6 +204,20 @@ def test_decision_X8_an_unknown_provider_is_kept_and_its_test_says_so(acme):
         services.test(connector, to="ada@example.com")
     assert refused.value.status == 400
     assert "carrier-pigeon" in str(refused.value.result)
+
+
+def test_the_doctor_says_where_the_providers_are_listed(acme):
+    change(acme, create(acme, "goggle", "Social"), enabled=True)
+
+    with tenancy.using(tenancy.EVERYWHERE):
+        (found,) = [found for found in checks.connectors() if found.id == "connectors.W002"]
+
+    assert "goggle" in found.msg
+    page = "docs/reference/connectors.md"
+    assert page in str(found.hint)
+    listed = (settings.BASE_DIR / page).read_text()
+    names = {item.connector_id for item in registry.PROVIDERS} - {"outbox-email", "outbox-sms"}
+    assert [name for name in sorted(names) if f"`{name}`" not in listed] == []
 
 
 def test_every_provider_can_be_drawn_as_a_form():

@@ -118,6 +118,27 @@ def test_a_heading_that_is_not_utf8_is_refused(acme, tmp_path):
         run(acme, path)
 
 
+@pytest.mark.parametrize(
+    ("heading", "message"),
+    [
+        (
+            "id,username,mail",
+            "people.csv: the heading has an unknown column mail; the columns are id, username",
+        ),
+        (
+            "id;username;email",
+            "people.csv: the first line must have the names .* separated by commas; the col",
+        ),
+    ],
+)
+def test_a_wrong_heading_is_refused_once(acme, tmp_path, heading, message):
+    path = tmp_path / "people.csv"
+    path.write_text(f"{heading}\n1,ann,x\n2,ben,y\n")
+
+    with pytest.raises(CommandError, match=message):
+        run(acme, path)
+
+
 def test_a_hash_that_cannot_be_taken_is_refused_unless_told_otherwise(acme, tmp_path):
     refused = run(acme, "firebase-users.csv", "--format", "firebase", report=tmp_path / "report.jsonl")
     assert (refused.summary["imported"], refused.failed) == (1, True)

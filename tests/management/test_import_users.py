@@ -12,6 +12,8 @@ from django.core.management import CommandError, call_command
 
 from audit.models import Entry
 from identity.users.models import User
+from management.site import entry_subjects
+from tests.support import operators
 from tests.support.imports import AUTH0, FIREBASE, PASSWORD, SAMPLES, run, sign_in, user, write
 
 
@@ -73,7 +75,8 @@ def test_keycloak_what_maps_to_what(acme):
     ran = run(acme, "keycloak-realm.json", "--format", "keycloak")
 
     assert ran.summary == {
-        "imported": 4, "present": 0, "refused": 0, "left_out": 1, "without_password": 0, "dry_run": False
+        "imported": 4, "present": 0, "refused": 0, "left_out": 1, "without_password": 0, "without_hash": 1,
+        "dry_run": False,
     }  # fmt: skip
     kim, lee = user(acme, username="kim"), user(acme, email="lee@example.com")
     assert (kim.name, kim.email, kim.phone) == ("Kim Keller", "Kim.Keller@example.com", "+491701234567")
@@ -100,6 +103,7 @@ def test_logto_what_maps_to_what(acme):
     ran = run(acme, "logto-users.json", "--format", "logto", "--drop-unknown-hashes")
 
     assert (ran.summary["imported"], ran.summary["without_password"]) == (3, 1)
+    assert ran.summary["without_hash"] == 0
     uma = user(acme, username="uma")
     assert (uma.phone, uma.phone_verified, uma.email_verified) == ("+4915112345678", True, True)
     assert (uma.custom_data["gender"], uma.custom_data["plan"]) == ("female", "pro")
@@ -137,6 +141,9 @@ def test_everybody_is_in_the_audit_log_and_another_tenant_is_untouched(acme, riv
             str(pk) for pk in User.objects.values_list("pk", flat=True)
         }
     assert {entry.payload["imported_from"] for entry in created} == {"csv"}
+    with acme.active():
+        actors = entry_subjects.find_actors(created, operators.administrator(is_superuser=True))
+    assert set(actors.values()) == {"manage.py import_users"}
     with rival.active():
         assert list(User.objects.values_list("pk", "password")) == [(stays.pk, stays.password)]
     assert Entry.objects.filter(tenant_id=rival.tenant.pk).count() == before

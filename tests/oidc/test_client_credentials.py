@@ -189,4 +189,4 @@ class TestAMistakeOfADeveloper:
         answer = acme.application().token(grant_type="refresh_token")
 
         assert refusal(answer) == (400, "invalid_request")
-        assert answer.json()["error_description"] == "Missing refresh_token parameter."
+        assert answer.json()["error_description"] == "The parameter refresh_token is missing."

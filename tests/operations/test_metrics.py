@@ -1,6 +1,7 @@
 """Figures for Prometheus, and the log: what they say, and what they never say."""
 
 import secrets
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,25 @@ class TestMetrics:
     def test_case_K12_are_not_there_unless_a_token_is_set(self, address):
         assert httpx.get(f"{address}/metrics").status_code == 404
         assert exposition(address).status_code == 404
+
+    def test_the_release_is_told_once(self, measured):
+        release = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+
+        assert figure(measured, "gatehouse_build_info", version=release) == 1
+
+    @pytest.mark.parametrize(
+        "series",
+        [
+            'gatehouse_events_total{key="VerificationCode.Send",result="failed"}',
+            'gatehouse_events_total{key="SigningKey.Rotate",result="success"}',
+            'gatehouse_limits_counted_total{store="redis"}',
+            'gatehouse_limits_refused_total{limit="address signs in"}',
+            'gatehouse_second_factor_total{result="failed",type="RecoveryCode"}',
+            'gatehouse_sign_ins_total{level="3"}',
+        ],
+    )
+    def test_what_has_not_happened_yet_is_there_with_0(self, measured, series):
+        assert f"\n{series} 0.0\n" in exposition(measured).text
 
     def test_requests_of_all_workers_by_route_and_never_by_path(self, measured):
         before = figure(measured, "gatehouse_http_requests_total", route="oidc:jwks", status="200")

@@ -14,10 +14,10 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from identity.core import tenancy
-from identity.core.errors import ServiceError
+from identity.core.errors import Invalid, ServiceError
 from identity.core.tenancy import ActiveTenant
 from identity.tenants.models import Tenant
-from management.imports import formats
+from management.imports import files, formats, own
 from management.imports.importer import Importer, Options, Summary
 
 _HELP: Final = (
@@ -25,6 +25,7 @@ _HELP: Final = (
     "Safe to repeat: users imported before are recognised by their id in the other system. "
     "docs/migrate-from.md explains how to export and how fields map. The exit code is 1 if a row was refused."
 )
+_LABELS: Final = {"without_password": "Unsupported hash dropped", "without_hash": "No hash in the file"}
 _SHOWN: Final = 20
 _INTERRUPTED: Final = 130
 
@@ -113,6 +114,8 @@ class Command(BaseCommand):
             dry_run=options["dry_run"],
             drop_unknown_hashes=options["drop_unknown_hashes"],
         )
+        if name == "csv":
+            _check_headings(paths)
         importer = Importer(format_, chosen, report)
         yield importer.summary
         yield from importer.run(chain.from_iterable(format_.read(path) for path in paths))
@@ -132,9 +135,27 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(asdict(summary) | {"dry_run": options["dry_run"]}))
             return
         for name, number in asdict(summary).items():
-            self.stdout.write(f"{name.replace('_', ' ').capitalize():<17}{number:>10,}")
+            label = _LABELS.get(name, name.replace("_", " ").capitalize())
+            self.stdout.write(f"{label:<26}{number:>10,}")
         if remark:
             self.stdout.write(remark)
+
+
+def _check_headings(paths: list[Path]) -> None:
+    """Refuse an unknown column once, and not in each row."""
+    columns = f"the columns are {', '.join(own.COLUMNS)}"
+    for path in paths:
+        try:
+            own.check_columns([name for name in files.csv_heading(path) if name])
+        except Invalid as refusal:
+            if refusal.field == own.LINE:
+                raise CommandError(
+                    f"{path}: the first line must have the names of the columns, separated by commas; "
+                    f"{columns}"
+                ) from None
+            raise CommandError(
+                f"{path}: the heading has an unknown column {refusal.field}; {columns}"
+            ) from None
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def run(request: SentRequest) -> ClientRequest:
         _FLOW.validate_authorization_request(oauth)
     except FatalClientError as error:
         # client_id or redirect_uri is missing, or is not a URI.
-        raise Unanswerable(error.description) from None
+        raise Unanswerable(oauthlib_errors.describe(error)) from None
     except OAuth2Error as error:
         raise oauthlib_errors.translate(error) from None
     checked: ClientRequest = oauth.stage

@@ -73,6 +73,18 @@ class TestVerifier:
 
         assert refused.json() == {"error": "invalid_grant", "error_description": MISMATCH}
 
+    @pytest.mark.parametrize("name", ["code", "code_verifier", "redirect_uri"])
+    def test_a_missing_parameter_is_named_as_everywhere(self, acme, name):
+        client = acme.application()
+        code = acme.browser().code_for(client, acme.user())
+
+        refused = client.redeem(**{"code": code, name: None})
+
+        assert refused.json() == {
+            "error": "invalid_request",
+            "error_description": f"The parameter {name} is missing.",
+        }
+
     def test_the_challenge_itself_is_no_verifier(self, acme):
         client = acme.application()
         code = acme.browser().code_for(client, acme.user())

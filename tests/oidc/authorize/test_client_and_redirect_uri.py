@@ -45,6 +45,7 @@ class TestClient:
         answer = acme.get("/oidc/authorize", params=acme.application().request(client_id=client_id))
 
         assert find_error_page(answer) == ErrorPage()
+        assert "The parameter client_id is missing." in answer.text
 
     def test_case_A01_finds_no_client_of_another_tenant(self, acme, rival):
         client = rival.application()
