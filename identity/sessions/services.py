@@ -18,6 +18,7 @@ from audit.events import Event
 from database import chains, ids, rows
 from database.chains import Chain
 from database.clock import DatabaseNow, limited
+from database.list_parameters import among_selected
 from database.statements import AtomicChange
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
@@ -230,13 +231,14 @@ def end_all(user: User) -> int:
 
 
 def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
-    ended = list(sessions.values_list("pk", flat=True))
-    Session.objects.filter(pk__in=ended, ended_at=None).update(ended_at=Now())
-    if ended:
-        log.record(
-            Event.SESSION_END,
-            user_id=user_id,
-            count=len(ended),
-            session_ids=[str(pk) for pk in ended[:_MAX_LOGGED_IDS]],
-        )
-    return len(ended)
+    named = list(sessions.values_list("pk", flat=True)[:_MAX_LOGGED_IDS])
+    if not named:
+        return 0
+    # In the order of their ids, so that concurrent calls do not deadlock. There may be more than a statement
+    # has parameters.
+    locked = sessions.select_for_update(of=("self",), no_key=True).order_by("pk")
+    ended = Session.objects.filter(among_selected("pk", locked.values("pk")), ended_at=None).update(
+        ended_at=Now()
+    )
+    log.record(Event.SESSION_END, user_id=user_id, count=ended, session_ids=[str(pk) for pk in named])
+    return ended
