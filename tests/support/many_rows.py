@@ -6,8 +6,7 @@ _SOURCES = {
     "postgresql": ("gen_random_uuid()", "generate_series(1, %s)"),
     "sqlite": (
         "lower(hex(randomblob(16)))",
-        "(WITH RECURSIVE many(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < %s) "
-        "SELECT n FROM many)",
+        "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %s) SELECT i FROM n)",
     ),
 }
 

@@ -1,8 +1,12 @@
 """AV42: an account with more sessions than a statement has parameters could not be reclaimed or deleted."""
 
+from datetime import timedelta
+
 import pytest
+from django.db.models import F
 
 from identity.core import tenancy
+from identity.sessions import ending
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.tenants import services as tenants
@@ -16,6 +20,7 @@ from tests.support.grant_rows import new_code
 from tests.support.many_rows import multiply
 from tests.support.ownership import came_by_code, registered
 
+MOST, KEPT = 1_000, 900
 MANY = 70_000  # PostgreSQL's protocol allows 65,535 parameters
 
 
@@ -108,3 +113,44 @@ def test_attack_AV42_an_administrator_deletes_an_application_with_very_many_code
     answer = management.administrator(acme).delete(f"/applications/{client.application.pk}")
 
     assert answer.status_code == 200
+
+
+def test_attack_AV42_a_sign_in_beyond_a_thousand_ends_the_sessions_used_longest_ago(acme):
+    _, user = signed_in(acme)
+    other, bystander = signed_in(acme)
+    fill(acme, user, MOST - 1)
+    with acme.active():
+        User.objects.update(login_count=MOST)
+        Session.objects.filter(user=user).update(last_used_at=F("last_used_at") - timedelta(minutes=1))
+        oldest = Session.objects.filter(user=user).order_by("pk").first()
+        Session.objects.filter(pk=oldest.pk).update(last_used_at=F("last_used_at") - timedelta(minutes=1))
+
+    browser = acme.browser()
+    assert browser.sign_in(user).status_code == 200
+
+    assert live(acme, user) == KEPT + 1
+    assert (is_in(browser), is_in(other), live(acme, bystander)) == (True, True, 1)
+    with acme.active():
+        assert not Session.objects.live().filter(pk=oldest.pk).exists()
+    (entry,) = entries(acme, "Session.End")
+    assert (entry.user_id, entry.payload["reason"]) == (str(user.pk), "too_many")
+    assert entry.payload["count"] == MOST - KEPT
+
+
+def test_attack_AV42_a_thousand_are_no_reason_to_end_one(acme):
+    _, user = signed_in(acme)
+    fill(acme, user, MOST - 2)
+    with acme.active():
+        User.objects.update(login_count=MOST)
+
+    assert acme.browser().sign_in(user).status_code == 200
+
+    assert live(acme, user) == MOST
+
+
+def test_a_user_with_fewer_sign_ins_is_not_counted(acme, django_assert_num_queries):
+    user = acme.user()
+    user.login_count = MOST - 1
+
+    with acme.active(), django_assert_num_queries(0):
+        assert not ending.is_at_limit(user)
