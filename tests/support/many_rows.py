@@ -15,7 +15,7 @@ def multiply(row: models.Model, number: int, *unique: str) -> None:
     """Copy a row. Each copy has another id and another text in each of the ``unique`` columns."""
     new_id, numbers = _SOURCES[connection.vendor]
     random = {"postgresql": "md5(random()::text || random()::text)", "sqlite": new_id}[connection.vendor]
-    columns = [field.column for field in row._meta.local_concrete_fields]
+    columns = [str(field.column) for field in row._meta.local_concrete_fields]
     values = [
         new_id if column == "id" else random if column in unique else f"row.{column}" for column in columns
     ]
