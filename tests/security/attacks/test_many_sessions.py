@@ -26,7 +26,7 @@ MANY = 70_000  # PostgreSQL's protocol allows 65,535 parameters
 
 def fill(world: World, user: User, number: int = MANY) -> None:
     with world.active():
-        multiply(Session.objects.filter(user=user).first(), number, "token_hash")
+        multiply(Session.objects.filter(user=user)[0], number, "token_hash")
 
 
 def live(world: World, user: User) -> int:
@@ -122,7 +122,7 @@ def test_attack_AV42_a_sign_in_beyond_a_thousand_ends_the_sessions_used_longest_
     with acme.active():
         User.objects.update(login_count=MOST)
         Session.objects.filter(user=user).update(last_used_at=F("last_used_at") - timedelta(minutes=1))
-        oldest = Session.objects.filter(user=user).order_by("pk").first()
+        oldest = Session.objects.filter(user=user).order_by("pk")[0]
         Session.objects.filter(pk=oldest.pk).update(last_used_at=F("last_used_at") - timedelta(minutes=1))
 
     browser = acme.browser()
