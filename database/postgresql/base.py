@@ -1,4 +1,7 @@
-"""Django's PostgreSQL backend, with a cheaper check of connections, prepared statements and pipelines."""
+"""Django's PostgreSQL backend, with a cheaper check of connections, prepared statements and pipelines.
+
+It also observes the limit on the parameters of a statement.
+"""
 
 import select
 from collections.abc import Sequence
@@ -10,12 +13,14 @@ from django.db.backends.utils import CursorWrapper
 from database.batching import Call, Outcome
 from database.postgresql import pipeline, timestamps
 from database.postgresql.cursor import Cursor
+from database.postgresql.operations import DatabaseOperations
 from database.postgresql.prepared import PreparedCursor
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Django's connection, with a cheap check that it is open and a cursor for compiled statements."""
 
+    ops_class = DatabaseOperations
     _prepared_cursor: PreparedCursor | None = None
 
     def get_connection_params(self) -> dict[str, Any]:

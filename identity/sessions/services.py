@@ -21,8 +21,8 @@ from database.clock import DatabaseNow, limited
 from database.statements import AtomicChange
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
-from identity.sessions import sign_in_statements
-from identity.sessions.models import Session, SessionQuerySet
+from identity.sessions import ending, sign_in_statements
+from identity.sessions.models import Session
 from identity.users.models import User
 
 LIVE: Final = Select(
@@ -54,7 +54,6 @@ _END_FOR_LOGOUT: Final = AtomicChange(
     ),
     log.INSERT,
 )
-_MAX_LOGGED_IDS: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # the precision of ``last_used_at``: fewer writes
 _TOUCHES_PER_LIFETIME: Final = 10  # at least, so that a used session stays live
 
@@ -121,6 +120,8 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
         else:
             if replacing is not None:
                 writes.call(partial(end, replacing))
+            if ending.is_at_limit(user):
+                writes.call(partial(ending.end_excess, user))
             writes.insert(sign_in_statements.BEGIN, session, facts)
     return session, token
 
@@ -224,7 +225,7 @@ def end_expired() -> None:
 @transaction.atomic
 def end_others(session: Session) -> int:
     """End every other live session of the same user, and return their number."""
-    return _end_all(
+    return ending.end_selected(
         Session.objects.live().filter(user=session.user_id).exclude(pk=session.pk), session.user_id
     )
 
@@ -232,17 +233,4 @@ def end_others(session: Session) -> int:
 @transaction.atomic
 def end_all(user: User) -> int:
     """End every live session of a user, and return their number."""
-    return _end_all(Session.objects.live().filter(user=user), user.pk)
-
-
-def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
-    ended = list(sessions.values_list("pk", flat=True))
-    Session.objects.filter(pk__in=ended, ended_at=None).update(ended_at=Now())
-    if ended:
-        log.record(
-            Event.SESSION_END,
-            user_id=user_id,
-            count=len(ended),
-            session_ids=[str(pk) for pk in ended[:_MAX_LOGGED_IDS]],
-        )
-    return len(ended)
+    return ending.end_selected(Session.objects.live().filter(user=user), user.pk)

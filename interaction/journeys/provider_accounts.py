@@ -43,6 +43,7 @@ def record_use(user: User, account: ProvenAccount) -> None:
 
     Raises:
         AccountChanged: the account can no longer be linked, or was unlinked meanwhile.
+        identities.TooManyLinkedAccounts: the user has 50 linked accounts.
 
     """
     if account.identity is None:

@@ -27,6 +27,7 @@ _ERRORS: Final[Mapping[str, Text]] = {
     "account_exists": _("another user already has the email address of the account at the provider"),
     "declined": _("the user or the provider stopped the sign-in"),
     "linked_elsewhere": _("the account at the provider is linked to another user"),
+    "too_many_linked_accounts": _("the user had the highest number of linked accounts, 50"),
     "no_account": _("no user is linked to the account at the provider"),
     "not_asked_again": _("the provider did not confirm a new sign-in"),
     "not_offered": _("the provider has no enabled connector"),

@@ -36,6 +36,7 @@ _MESSAGES: Final = {
     "no_way_in": _("This is your only way to sign in. Set up another way first."),
     "last_way_in": _("This is your only way to sign in. Set up another way first."),
     "linked_elsewhere": _("This account is already connected to another user."),
+    "too_many_linked_accounts": _("You can connect at most 50 accounts. Disconnect one first."),
     "not_offered": _("You can no longer connect accounts of this provider."),
     "provider_failed": _("The other service isn't responding. Try again later."),
     "contact_taken": _("This is already in use. Choose another."),

@@ -1,6 +1,7 @@
 """Linking accounts at other providers to users."""
 
 import hashlib
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -20,12 +21,21 @@ from interaction.connectors.models import Connector
 from interaction.connectors.providers.base import Profile
 from interaction.social.models import SocialIdentity
 
+MOST: Final = 50  # linked accounts of a user
+
 
 class LinkedElsewhere(ServiceError):
     """The account is linked to another user."""
 
     reason = "linked_elsewhere"
     message = gettext_noop("that account is linked to another user")
+
+
+class TooManyLinkedAccounts(ServiceError):
+    """The user has as many linked accounts as a user may have."""
+
+    reason = "too_many_linked_accounts"
+    message = gettext_noop("a user can have at most 50 linked accounts: unlink one first")
 
 
 class SignedOut(ServiceError):
@@ -69,6 +79,7 @@ def link_from(session: Session, profile: Profile, connector: Connector, provider
     Raises:
         SignedOut: the session ended meanwhile.
         LinkedElsewhere: the account is linked to another user.
+        TooManyLinkedAccounts: the user has 50 linked accounts.
 
     """
     # Lock order: the user's row first. A change of the user's epoch holds it too.
@@ -83,12 +94,17 @@ def link_from(session: Session, profile: Profile, connector: Connector, provider
 def link_and_notify(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
     """Link the account of a profile to a user, and notify the user. A repeated link changes nothing.
 
+    The caller has locked the user's row.
+
     Raises:
         LinkedElsewhere: the account is linked to another user.
+        TooManyLinkedAccounts: the user has 50 linked accounts.
 
     """
     identity, is_new = _get_or_link(user, profile, connector, provider_name)
     if is_new:
+        if SocialIdentity.objects.filter(user=user)[MOST:].exists():
+            raise TooManyLinkedAccounts
         notify(user, Notice.ACCOUNT_LINKED, provider=provider_name)
     return identity
 
@@ -179,9 +195,19 @@ def unlink(user: User, identity_id: UUID) -> None:
 
 
 def unlink_all(user: User) -> None:
-    """Unlink all accounts from a user whose row is locked and whose sessions end, and notify the user."""
-    for identity in find_by_user(user):
-        _unlink(user, identity)
+    """Unlink all accounts from a user whose row is locked and whose sessions end, and notify the user.
+
+    The user gets one notice for each provider. Accounts beyond ``MOST``, of a time when there was no limit,
+    share one audit entry.
+    """
+    identities = find_by_user(user)
+    for identity in identities[:MOST]:
+        _record(Event.SOCIAL_IDENTITY_DELETE, identity)
+    if others := identities[MOST:]:
+        log.record(Event.SOCIAL_IDENTITY_DELETE, user_id=user.pk, count=len(others))
+    for provider_name in dict.fromkeys(identity.provider_name for identity in identities):
+        notify(user, Notice.ACCOUNT_UNLINKED, provider=provider_name)
+    SocialIdentity.objects.filter(user=user).delete()
 
 
 def _unlink(user: User, identity: SocialIdentity) -> None:

@@ -57,6 +57,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "account_exists": _("another user already has the email address of the account at the provider"),
     "not_offered": _("the provider has no enabled connector"),
     "linked_elsewhere": _("the account at the provider is linked to another user"),
+    "too_many_linked_accounts": _("the user had the highest number of linked accounts, 50"),
     "signed_out": _("the session ended before the account was linked"),
     "wrong_callback": _("the provider's answer arrived at the address of another connector"),
     "last_way_in": _("it was the only way for the user to sign in"),

@@ -45,6 +45,7 @@ def link(
     Raises:
         Expired: the browser no longer has the session in which linking began.
         identities.LinkedElsewhere: the account is linked to another user.
+        identities.TooManyLinkedAccounts: the user has 50 linked accounts.
         NotOffered: the connector was deleted or disabled meanwhile.
         Declined: the user or the provider stopped the sign-in.
         ProviderFailed: the answer is not valid.

@@ -44,6 +44,10 @@ _MESSAGES: Final = {
         gettext_lazy("This account is already connected to another user"),
         gettext_lazy("Disconnect it there first, or connect another account."),
     ),
+    "too_many_linked_accounts": (
+        gettext_lazy("You have too many connected accounts"),
+        gettext_lazy("You can connect at most 50 accounts. Disconnect one first."),
+    ),
     "suspended": (
         gettext_lazy("Your account is suspended"),
         gettext_lazy("Contact the people who run this service."),
