@@ -1,4 +1,8 @@
-"""psycopg's own cursor caches how it reads a statement only if it has at most 4,096 characters."""
+"""psycopg's own cursor caches how it reads a statement only if it has at most 4,096 characters.
+
+That cursor runs the compiled statements where prepared statements are switched off. Joined reads may be longer:
+a round trip that they save costs more than reading their text.
+"""
 
 import sys
 
@@ -8,6 +12,7 @@ from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH
 
 import config.urls
 from database.statements import Prepared, Statement
+from identity.core.tenant_statements import JoinedSelects
 
 
 def compiled(world) -> dict[str, str]:
@@ -18,7 +23,7 @@ def compiled(world) -> dict[str, str]:
         for module in list(sys.modules.values())
         if getattr(module, "__name__", "").startswith("oidc.")
         for name, value in vars(module).items()
-        if isinstance(value, Statement)
+        if isinstance(value, Statement) and not isinstance(value, JoinedSelects)
     }
     with world.active():
         prepared = {name: each.prepared() for name, each in found.items()}
