@@ -17,6 +17,7 @@ from identity.users import (
     account_admin,
     assigned_passwords,
     code_factors,
+    factor_bits,
     profile_admin,
     services,
     sign_in_locks,
@@ -54,6 +55,7 @@ def _set_password(submission: Submission) -> str:
         submission.fields["password"],
         remove_others=submission.fields["remove_linked_accounts_and_passkeys"],
         expected=submission.expected,
+        is_proven=submission.is_proven,
     )
     return gettext("The new password is set; all sessions and refresh tokens have ended.")
 
@@ -65,6 +67,11 @@ def _change(submission: Submission) -> str:
     if fields:
         services.change(user, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The user is changed.") if fields else gettext("Nothing was changed.")
+
+
+def _has_passkey(user: User) -> bool:
+    """Return whether a new password may remove passkeys."""
+    return factor_bits.have_passkey(user.factors)
 
 
 def _moves_codes(_user: User) -> bool:
@@ -135,6 +142,7 @@ class UserAdmin(Pages):
         Operation(
             "password", _("Set password"), _("Ends every session, refresh token and lock at once."),
             _set_password, form=NewPasswordForm, sentence=_("Set password of {name}"),
+            needs_proof=_has_passkey,
         ),
         Operation(
             "verify", _("Verify addresses"),

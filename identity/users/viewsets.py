@@ -121,8 +121,9 @@ class UserViewSet(CrudViewSet):
         services.remove(row, expected=expected)
 
     def password(self, request: Request, pk: str) -> Response:
-        """Set the password of a user."""
+        """Set the password of a user. Removing passkeys with it needs ``ADMIN_PROOF_SECONDS``."""
         user = self.get_object()
+        caller: Any = request.user
         serializer = PasswordSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         fields = serializer.validated_data
@@ -131,6 +132,7 @@ class UserViewSet(CrudViewSet):
             fields["password"],
             remove_others=fields["remove_linked_accounts_and_passkeys"],
             expected=expected_versions(request, user.pk),
+            is_proven=caller.has_signed_in_recently,
         )
         return Response(None)
 

@@ -26,6 +26,7 @@ NEEDING = {
     *(("user", name) for name in OPERATIONS),
     # AP47: with these, an old sign-in could make others weaker
     ("user", "change"),
+    ("user", "password"),
     ("user", "verify"),
     ("tenant", "change"),
     ("organization", "change"),
