@@ -24,7 +24,9 @@ from interaction.experience import (
     pictures,
     services,
     text_operations,
+    weaker_factors,
 )
+from interaction.experience.message_templates import CODES
 from interaction.experience.models import SignInExperience, default_sign_in, default_sign_up
 from interaction.experience.serializers import ExperienceSerializer
 
@@ -88,6 +90,10 @@ def _choose_message(submission: Submission) -> ShowForm:
 
 def _message(key: forms.MessageKey, submission: Submission) -> _Fields:
     return {"message_templates": forms.build_templates(submission.row, key, submission.fields)}
+
+
+def _carries_factor(key: forms.MessageKey, row: SignInExperience) -> bool:
+    return weaker_factors.may_carry_factor(key.purpose, key.channel, vars(row))
 
 
 def _message_preview(key: forms.MessageKey) -> Draft:
@@ -157,7 +163,7 @@ class SignInExperienceAdmin(Pages):
                 ),
                 partial(_save, partial(_message, key), f"message-{key.name}"), form=forms.message_form(key),
                 initial=partial(forms.find_template, key), draft=_message_preview(key), hidden=True,
-                tab=_("Messages"),
+                tab=_("Messages"), needs_proof=key.purpose in CODES and partial(_carries_factor, key),
             )
             for key in forms.MESSAGES
         ),

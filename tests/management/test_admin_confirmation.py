@@ -12,6 +12,8 @@ from django.utils import translation
 
 from identity.factors.models import Authenticator, RecoveryGrant
 from identity.users.models import User
+from interaction.experience.forms import MESSAGES
+from interaction.experience.message_templates import CODES
 from management.site import confirmation, own_passkeys
 from tests.support import authenticator, factors, import_page, operators
 from tests.support.admin_pages import operate
@@ -36,6 +38,7 @@ NEEDING = {
     ("connector", "enable"),
     ("connector", "own-callback"),
     ("signinexperience", "factors"),
+    *(("signinexperience", f"message-{key.name}") for key in MESSAGES if key.purpose in CODES),
     ("role", "scopes"),
     ("application", "add-secret"),
     ("application", "roles"),
