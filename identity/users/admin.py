@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext_lazy, pgett
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
+from identity.core.proof import TokenTooOld
 from identity.operator_kit.badges import BAD, GOOD, WARNING, badge
 from identity.operator_kit.breaks import break_after_at
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
@@ -43,7 +44,10 @@ def _reactivate(submission: Submission) -> str:
 
 def _unlock(submission: Submission) -> str:
     ends_all = submission.by.ends_second_factor_locks
-    sign_in_locks.end(submission.row, of_second_factors=ends_all)
+    # Failures that have not locked yet are kept without a proof, too: they bound the guesses.
+    if ends_all and not submission.is_proven and sign_in_locks.are_second_factors_locked(submission.row):
+        raise TokenTooOld
+    sign_in_locks.end(submission.row, of_second_factors=ends_all and submission.is_proven)
     if ends_all:
         return gettext("All locks of the user have ended.")
     return gettext("The locks after wrong passwords have ended. A lock of second factors stays.")

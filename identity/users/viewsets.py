@@ -139,12 +139,14 @@ class UserViewSet(CrudViewSet):
     def locks(self, request: Request, pk: str) -> Response:
         """End the locks of a user. Failed sign-ins so far no longer count, whichever identifier was typed.
 
-        The lock of second factors stays if the role of the caller is ``support``.
+        The lock of second factors stays if the role of the caller is ``support``, or if the caller signed in
+        more than ``ADMIN_PROOF_SECONDS`` ago: otherwise a stolen token could go on guessing codes.
         """
         user = self.get_object()
         check_unversioned(request)
         caller: Any = request.user
-        sign_in_locks.end(user, of_second_factors=caller.ends_second_factor_locks)
+        ends_all = caller.ends_second_factor_locks and caller.has_signed_in_recently
+        sign_in_locks.end(user, of_second_factors=ends_all)
         return Response(None)
 
     def suspend(self, request: Request, pk: str) -> Response:
