@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
 from identity.core.errors import ServiceError
-from identity.operator_kit import form_errors, sent_form
+from identity.core.proof import TokenTooOld
+from identity.operator_kit import form_errors, fresh_proof, sent_form
 from identity.operator_kit.operations import Operation, Submission, ask
 from identity.operator_kit.runner import OperationRunner
 
@@ -21,6 +22,7 @@ _MAX_NAMES: Final = 20
 _TOO_MANY: Final = _("At most %(count)s rows at once. Narrow the list down.")
 _IMPOSSIBLE: Final = _("“%(label)s” is not possible for any of the selected rows.")
 _SENT_BEFORE: Final = _("You have sent this form before. It was done once.")
+_NEEDS_PROOF: Final = _("this needs your password or code: do it on the page of each of them")
 _TYPED_FROM: Final = 10  # from this number of rows on, the operator types a confirmation
 
 
@@ -74,10 +76,13 @@ def _run(
 ) -> None:
     """Run an operation row by row, then report how many rows it changed, and what was refused."""
     refusals: Counter[str] = Counter()
+    is_proven = not fresh_proof.is_missing(request)
     for row in rows:
         try:
             with runner.in_tenant():
-                operation.run(Submission(row, {}, None, request.user))
+                operation.run(Submission(row, {}, None, request.user, is_proven=is_proven))
+        except TokenTooOld:
+            refusals[str(_NEEDS_PROOF)] += 1
         except ServiceError as refusal:
             refusals[form_errors.describe(refusal)] += 1
     if done := len(rows) - refusals.total():

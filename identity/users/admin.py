@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext_lazy, pgett
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
+from identity.core.proof import TokenTooOld
 from identity.operator_kit.badges import BAD, GOOD, WARNING, badge
 from identity.operator_kit.breaks import break_after_at
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
@@ -18,6 +19,7 @@ from identity.users import (
     account_admin,
     assigned_passwords,
     code_factors,
+    factor_bits,
     profile_admin,
     services,
     sign_in_locks,
@@ -43,7 +45,10 @@ def _reactivate(submission: Submission) -> str:
 
 def _unlock(submission: Submission) -> str:
     ends_all = submission.by.ends_second_factor_locks
-    sign_in_locks.end(submission.row, of_second_factors=ends_all)
+    # Failures that have not locked yet are kept without a proof, too: they bound the guesses.
+    if ends_all and not submission.is_proven and sign_in_locks.are_second_factors_locked(submission.row):
+        raise TokenTooOld
+    sign_in_locks.end(submission.row, of_second_factors=ends_all and submission.is_proven)
     if ends_all:
         return gettext("All locks of the user have ended.")
     return gettext("The locks after wrong passwords have ended. A lock of second factors stays.")
@@ -55,6 +60,7 @@ def _set_password(submission: Submission) -> str:
         submission.fields["password"],
         remove_others=submission.fields["remove_linked_accounts_and_passkeys"],
         expected=submission.expected,
+        is_proven=submission.is_proven,
     )
     return gettext("The new password is set; all sessions and refresh tokens have ended.")
 
@@ -66,6 +72,11 @@ def _change(submission: Submission) -> str:
     if fields:
         services.change(user, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The user is changed.") if fields else gettext("Nothing was changed.")
+
+
+def _has_passkey(user: User) -> bool:
+    """Return whether a new password may remove passkeys."""
+    return factor_bits.have_passkey(user.factors)
 
 
 def _moves_codes(_user: User) -> bool:
@@ -136,6 +147,7 @@ class UserAdmin(Pages):
         Operation(
             "password", _("Set password"), _("Ends every session, refresh token and lock at once."),
             _set_password, form=NewPasswordForm, sentence=_("Set password of {name}"),
+            needs_proof=_has_passkey,
         ),
         Operation(
             "verify", _("Verify addresses"),

@@ -4,7 +4,8 @@ from django.db import transaction
 from django.utils.translation import gettext_noop
 
 from identity.core.errors import ServiceError
-from identity.users import credentials, row_locks, sign_in_ways, user_data
+from identity.core.proof import TokenTooOld
+from identity.users import credentials, factor_bits, row_locks, sign_in_ways, user_data
 from identity.users.models import User
 
 
@@ -19,14 +20,20 @@ class NoWayLeft(ServiceError):
 
 
 def set_password(
-    user: User, password: str, *, remove_others: bool = False, expected: frozenset[int] | None = None
+    user: User,
+    password: str,
+    *,
+    remove_others: bool = False,
+    expected: frozenset[int] | None = None,
+    is_proven: bool = True,
 ) -> None:
     """Set a new password, which ends all sessions, refresh tokens and locks at once.
 
     With ``remove_others`` it is the only way to sign in, besides codes: linked accounts and passkeys are
-    removed.
+    removed. ``is_proven`` is whether the administrator who sets it has signed in recently.
 
     Raises:
+        TokenTooOld: passkeys would be removed, and ``is_proven`` is false.
         Invalid: the password is too short or too long.
         passwords.Busy: the hashing queue is full.
         records.Stale: the user was changed since the caller read it.
@@ -38,7 +45,9 @@ def set_password(
         credentials.store_password(user, encoded, expected=expected)
         return
     with transaction.atomic():
-        row_locks.lock(user)
+        factors = row_locks.lock_factors(user)
+        if not is_proven and factor_bits.have_passkey(factors):
+            raise TokenTooOld
         had_way_in = sign_in_ways.has_way_in(user)
         for data in user_data.get_declarations():
             if data.remove_ways is not None:

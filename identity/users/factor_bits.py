@@ -23,6 +23,11 @@ FILTERS: Final = {
 }
 
 
+def have_passkey(factors: int) -> bool:
+    """Return whether a passkey is in a set, as the first or the second factor."""
+    return bool(factors & (PASSKEY | FIRST_PASSKEY))
+
+
 def get_names(factors: int) -> list[str]:
     """Return the kinds of factors in a set."""
     return [name for name, bit in NAMES.items() if factors & bit]

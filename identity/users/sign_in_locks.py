@@ -65,6 +65,11 @@ def is_locked(user: User) -> bool:
     return bool(limits.get_locks([*_identifier_groups(user), *others]))
 
 
+def are_second_factors_locked(user: User) -> bool:
+    """Return whether the codes of a user's second factors are locked."""
+    return bool(limits.get_locks([get_second_factor_group(user.pk)]))
+
+
 def find_locked(users: Sequence[User]) -> set[UUID]:
     """Return the ids of those users who have a locked identifier.
 

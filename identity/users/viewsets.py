@@ -121,8 +121,9 @@ class UserViewSet(CrudViewSet):
         services.remove(row, expected=expected)
 
     def password(self, request: Request, pk: str) -> Response:
-        """Set the password of a user."""
+        """Set the password of a user. Removing passkeys with it needs ``ADMIN_PROOF_SECONDS``."""
         user = self.get_object()
+        caller: Any = request.user
         serializer = PasswordSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         fields = serializer.validated_data
@@ -131,18 +132,21 @@ class UserViewSet(CrudViewSet):
             fields["password"],
             remove_others=fields["remove_linked_accounts_and_passkeys"],
             expected=expected_versions(request, user.pk),
+            is_proven=caller.has_signed_in_recently,
         )
         return Response(None)
 
     def locks(self, request: Request, pk: str) -> Response:
         """End the locks of a user. Failed sign-ins so far no longer count, whichever identifier was typed.
 
-        The lock of second factors stays if the role of the caller is ``support``.
+        The lock of second factors stays if the role of the caller is ``support``, or if the caller signed in
+        more than ``ADMIN_PROOF_SECONDS`` ago: otherwise a stolen token could go on guessing codes.
         """
         user = self.get_object()
         check_unversioned(request)
         caller: Any = request.user
-        sign_in_locks.end(user, of_second_factors=caller.ends_second_factor_locks)
+        ends_all = caller.ends_second_factor_locks and caller.has_signed_in_recently
+        sign_in_locks.end(user, of_second_factors=ends_all)
         return Response(None)
 
     def suspend(self, request: Request, pk: str) -> Response:

@@ -28,7 +28,9 @@ from interaction.experience import (
     services,
     text_operations,
     unused_settings,
+    weaker_factors,
 )
+from interaction.experience.message_templates import CODES
 from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer
 
@@ -98,6 +100,10 @@ def _choose_message(submission: Submission) -> ShowForm:
 
 def _message(key: forms.MessageKey, submission: Submission) -> _Fields:
     return {"message_templates": forms.build_templates(submission.row, key, submission.fields)}
+
+
+def _carries_factor(key: forms.MessageKey, row: SignInExperience) -> bool:
+    return weaker_factors.may_carry_factor(key.purpose, key.channel, vars(row))
 
 
 def _message_preview(key: forms.MessageKey) -> Draft:
@@ -170,7 +176,7 @@ class SignInExperienceAdmin(Pages):
                 initial=partial(forms.find_template, key),
                 start=partial(built_in_messages.get_template, key),
                 start_label=_("Start from the built-in text"), draft=_message_preview(key), hidden=True,
-                tab=_("Messages"),
+                tab=_("Messages"), needs_proof=key.purpose in CODES and partial(_carries_factor, key),
             )
             for key in forms.MESSAGES
         ),

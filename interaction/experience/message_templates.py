@@ -12,13 +12,14 @@ from identity.core.text_lists import join
 from identity.rest.choices import Choice
 from identity.rest.fields import Description, Line
 from identity.users.notices import Notice
+from interaction.experience import html_codes
 
 CODES: Final = ("sign_in", "register", "forgot_password", "second_factor", "change")
 PURPOSES: Final = (*CODES, *(notice.value for notice in Notice))
 _PLACEHOLDERS: Final = re.compile(r"\{([^{}]*)\}")
 _OF_NOTICES: Final = {"name", "provider", "time", "browser", "address", "remaining", "account"}
 _EVERY_LANGUAGE: Final = ""
-_KEY: Final = ("purpose", "channel", "language")
+KEY: Final = ("purpose", "channel", "language")
 
 
 class MessageTemplateSerializer(serializers.Serializer[Any]):
@@ -42,11 +43,16 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
         required=False, allow_blank=True, help_text="Required for an email. It cannot contain the code"
     )
     text = Description(max_length=4096, required=True, allow_blank=False)
-    html = Description(max_length=16_384, help_text="Only for an email. Without it, the email is plain text")
+    html = Description(
+        max_length=16_384,
+        validators=[html_codes.check],
+        help_text="Only for an email. Without it, the email is plain text. The code may be in the text and "
+        "in the `href` of links, and in no other attribute",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that all required members and the placeholder of the code are present, in a PATCH too."""
-        if missing := [name for name in (*_KEY, "text") if name not in attrs]:
+        if missing := [name for name in (*KEY, "text") if name not in attrs]:
             raise serializers.ValidationError(
                 dict.fromkeys(missing, gettext_noop("is required")), code="required"
             )
@@ -80,7 +86,7 @@ class MessageTemplatesSerializer(serializers.ListSerializer[Any]):
 
     def validate(self, attrs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Check that no two templates are for the same message and language."""
-        keys = [tuple(template[name] for name in _KEY) for template in attrs]
+        keys = [tuple(template[name] for name in KEY) for template in attrs]
         if len(keys) != len(set(keys)):
             raise serializers.ValidationError(
                 gettext_noop("two templates are for the same message in the same language"), code="repeated"

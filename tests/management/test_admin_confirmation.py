@@ -16,33 +16,12 @@ from management.site import confirmation, own_passkeys
 from tests.support import authenticator, factors, import_page, operators
 from tests.support.admin_pages import operate
 from tests.support.cast import PASSWORD
+from tests.support.listed_proofs import NEEDING, OF_FACTORS
 from tests.support.operators import text_of
 from tests.support.site_sessions import age
 from tests.support.two_step_page import set_up
 
 CONFIRM = "/admin/confirm/"
-OPERATIONS = ["two-step", "remove-factor", "reset-factors", "recovery-code"]
-NEEDING = {
-    *(("user", name) for name in OPERATIONS),
-    # AP47: with these, an old sign-in could make others weaker
-    ("user", "change"),
-    ("user", "verify"),
-    ("tenant", "change"),
-    ("organization", "change"),
-    ("connector", "change"),
-    ("connector", "delete"),
-    ("connector", "disable"),
-    ("connector", "enable"),
-    ("connector", "own-callback"),
-    ("signinexperience", "factors"),
-    ("role", "scopes"),
-    ("application", "add-secret"),
-    ("application", "roles"),
-    ("application", "secret"),
-    ("application", "sign-in-strength"),
-    ("resource", "change"),
-    ("resource", "delete"),
-}
 
 
 @pytest.fixture
@@ -98,7 +77,7 @@ def test_decision_M47_the_operations_that_need_it_run_on_no_other_page():
     assert [one.name for _, one in needing if one.bulk_label or one.serve] == []
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", OF_FACTORS)
 def test_decision_M47_each_is_asked_for_and_changes_nothing_before(acme, operator, user, name):
     form = hidden_in(operator.get(path_of(user, name)))
     age(operator)

