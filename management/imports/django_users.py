@@ -38,7 +38,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     }
     if created_at := values.timestamp(row.get("date_joined")):
         fields["created_at"] = created_at
-    return ForeignUser(find_id(raw), fields)
+    return ForeignUser(find_id(raw), fields, has_unique_id=values.is_unique_id(row.get("id")))
 
 
 def find_id(raw: dict[str, Any]) -> str:

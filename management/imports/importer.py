@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 from rest_framework.exceptions import ParseError, ValidationError
 
 from identity.core.errors import Invalid
@@ -16,6 +17,7 @@ from identity.factors import authenticators
 from identity.factors.authenticators import ImportedSecret
 from identity.users import importing
 from identity.users.imported_hashes import IMPORT_BOUNDS, Bounds
+from identity.users.importing import Traits
 from identity.users.models import User
 from identity.users.serializers import ImportedUserSerializer
 from management.api import parsers
@@ -23,6 +25,9 @@ from management.imports.formats import Format
 from management.imports.records import ForeignUser, LeftOut, Place, Record
 
 _QUOTED: Final = 128  # characters of a foreign id that a report repeats
+_OF_ANOTHER_USER: Final = gettext_noop(
+    "belongs to another imported user: for a file of another system, use --source, or Source on the site"
+)
 
 
 @dataclass(slots=True)
@@ -72,12 +77,12 @@ class Importer:
         format_: Format,
         options: Options,
         report: Callable[[dict[str, Any]], None],
-        known: set[str] | None = None,
+        known: dict[str, Traits] | None = None,
     ) -> None:
-        """``known`` are ids of users who were imported before: all of them, or those among the records."""
+        """``known`` are users who were imported before, by id: all of them, or those among the records."""
         self.summary = Summary()
         self._format, self._options, self._report = format_, options, report
-        self._known = importing.get_imported_ids(options.source) if known is None else known
+        self._known = importing.get_imported_users(options.source) if known is None else known
         self._checker = ImportedUserSerializer()
         self._secrets: dict[UUID, list[ImportedSecret]] = {}  # by the id of an unsaved user
         self._dropped: set[UUID] = set()  # ids of unsaved users whose hash is unsupported
@@ -115,7 +120,7 @@ class Importer:
             refused = self._insert(people)
         for user, refusal in refused:
             foreign_id = user.custom_data[importing.MARK]["id"]
-            self._known.discard(foreign_id)
+            self._known.pop(foreign_id, None)
             self._report_problem(places[user.pk].place, foreign_id, "refused", refusal)
         self.summary.refused += len(refused)
         self.summary.imported += len(people) - len(refused)
@@ -145,6 +150,7 @@ class Importer:
             foreign_id = self._format.find_id(record.value)
             foreign = self._format.to_user(record.value)
             if foreign_id in self._known:
+                self._check_same(foreign)
                 self.summary.present += 1
                 return None
             user = self._validate(foreign, record.place)
@@ -156,8 +162,21 @@ class Importer:
             self.summary.refused += 1
             self._report_problem(record.place, foreign_id, "refused", refusal)
             return None
-        self._known.add(foreign_id)
+        self._known[foreign_id] = importing.get_traits(foreign.fields)
         return user
+
+    def _check_same(self, foreign: ForeignUser) -> None:
+        """Check that a user is the imported one with the same id, as far as identifiers show.
+
+        Raises:
+            Invalid: the two have nothing in common, so the file is from another system.
+
+        """
+        if foreign.has_unique_id:
+            return
+        stored, sent = self._known[foreign.id], importing.get_traits(foreign.fields)
+        if stored and sent and set(stored).isdisjoint(sent):
+            raise Invalid("id", _OF_ANOTHER_USER)
 
     def _validate(self, foreign: ForeignUser, place: Place) -> User:
         encoded, dropped = "", None
@@ -196,14 +215,14 @@ class Importer:
         self._report({name: value for name, value in asdict(problem).items() if value is not None})
 
 
-def find_known_ids(format_: Format, records: Iterable[Record], source: str) -> set[str]:
-    """Return the ids of those records whose users were imported before."""
+def find_known(format_: Format, records: Iterable[Record], source: str) -> dict[str, Traits]:
+    """Return the traits of users who were imported before and are among the records, by their ids."""
     ids: set[str] = set()
     for record in records:
         if record.refusal is None:
             with suppress(LeftOut, Invalid):
                 ids.add(format_.to_user(record.value).id)
-    return importing.get_imported_ids(source, set(filter(importing.is_id, ids)))
+    return importing.get_imported_users(source, set(filter(importing.is_id, ids)))
 
 
 def _validate_fields(checker: ImportedUserSerializer, fields: dict[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
         find_id(raw),
         fields,
         secrets=lambda: [otp.read_base32(secret)] if secret not in (None, "") else [],
+        has_unique_id=values.is_unique_id(raw.get("id")),
     )
 
 

@@ -62,6 +62,8 @@ class ForeignUser:
     encoded: Callable[[Bounds], str] | None = None
     # Returns the secrets of authenticators. Raises Invalid if one cannot be used here.
     secrets: Callable[[], list[ImportedSecret]] = list
+    # Whether no other system of this format can have a user with this id.
+    has_unique_id: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Any, Final
 import orjson
 from django.utils.translation import gettext_noop
 
+from database import ids
 from identity.core.errors import Invalid
 from identity.users import identifiers
 from identity.users.identifiers import Kind
@@ -25,6 +26,14 @@ def identifier(value: Any) -> str:
     """Return an id that is a string or an integer as text, otherwise an empty string."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else text(value)
+
+
+def is_unique_id(value: Any) -> bool:
+    """Return whether an id means one user in all systems: it is a UUID, or empty.
+
+    Without an id, an identifier of the user replaces it.
+    """
+    return not value or ids.parse(value) is not None
 
 
 def flag(name: str, value: Any) -> bool:

@@ -15,9 +15,7 @@ from tests.support.imports import run, write
 def test_a_second_run_imports_nobody_twice_however_they_were_changed(acme, batch):
     run(acme, "users.csv", "--batch", batch)
     with acme.active():
-        User.objects.filter(username="dora").update(
-            username="doris", username_key="doris", email="", email_key=None
-        )
+        User.objects.filter(username="dora").update(name="Doris", email="", email_key=None)
         before = list(User.objects.order_by("pk").values())
     entries = Entry.objects.filter(tenant_id=acme.tenant.pk).count()
 
@@ -123,3 +121,94 @@ def test_two_sources_of_the_same_format_do_not_hide_each_others_people(acme, tmp
     second = run(acme, tmp_path / "b.jsonl", "--source", "forum")
 
     assert second.summary["imported"] == 1
+
+
+def import_both(world, folder, rows, options=()):
+    first, second = (write(folder, row, name=f"{n}.jsonl") for n, row in enumerate(rows))
+    run(world, first, *options)
+    return run(world, second, *options, report=folder / "report")
+
+
+ANOTHER = (
+    "belongs to another imported user: for a file of another system, use --source, or Source on the site"
+)
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_an_id_of_another_person_in_a_second_file_is_refused(acme, tmp_path, options):
+    write(tmp_path, "id,username,email\n1,ann,ann@x.org\n2,ben,", name="a.csv")
+    write(tmp_path, "id,username,email\n1,cleo,cleo@x.org\n2,,ben@x.org\n3,dan,", name="b.csv")
+    run(acme, tmp_path / "a.csv")
+
+    ran = run(acme, tmp_path / "b.csv", *options, report=tmp_path / "report")
+
+    assert (ran.summary["imported"], ran.summary["present"], ran.summary["refused"]) == (1, 0, 2)
+    assert ran.failed
+    assert [(one["line"], one["id"], one["field"], one["rule"]) for one in ran.report] == [
+        (2, "1", "id", ANOTHER), (3, "2", "id", ANOTHER),
+    ]  # fmt: skip
+    assert run(acme, tmp_path / "b.csv", "--source", "other", *options).summary["refused"] == (
+        0 if options else 1
+    )
+
+
+def test_an_id_of_another_person_in_the_same_run_is_refused(acme, tmp_path):
+    people = write(
+        tmp_path, {"id": 1, "username": "ann"}, {"id": 1, "username": "cleo"}, {"id": 1, "username": "ANN"}
+    )
+
+    ran = run(acme, people)
+
+    assert (ran.summary["imported"], ran.summary["present"], ran.summary["refused"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"id": 1, "username": "ann", "email": "a@x.org"}, {"id": 1, "username": "ANN", "email": "b@x.org"}),
+        ({"id": 1, "username": "ann", "email": "a@x.org"}, {"id": 1, "username": "eve", "email": "A@x.org"}),
+        ({"id": 1, "phone": "+44 20 7946 0000"}, {"id": 1, "phone": 442079460000}),
+        (
+            {"id": 1, "email": "a@x.org", "created_at": "2019-05-06T07:08:09Z"},
+            {"id": 1, "email": "b@x.org", "created_at": "2019-05-06T09:08:09+02:00"},
+        ),
+        (
+            {"id": "0c7ba2a2-7d0a-4d5e-9d0c-0f6f1f2c8a11", "email": "a@x.org"},
+            {"id": "0c7ba2a2-7d0a-4d5e-9d0c-0f6f1f2c8a11", "email": "b@x.org"},
+        ),
+        ({"username": "ann"}, {"username": "ann"}),
+    ],
+)  # fmt: skip
+def test_whoever_shares_an_identifier_the_creation_or_a_uuid_is_the_same_person(
+    acme, tmp_path, first, second
+):
+    ran = import_both(acme, tmp_path, (first, second))
+
+    assert (ran.summary["imported"], ran.summary["present"], ran.failed) == (0, 1, False)
+
+
+def test_a_person_whose_id_is_an_old_identifier_is_the_same(acme, tmp_path):
+    people = write(tmp_path, {"email": "ann@x.org"})
+    run(acme, people)
+    with acme.active():
+        User.objects.update(email="new@x.org", email_key="new@x.org")
+
+    assert run(acme, people).summary["present"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "outcome"),
+    [
+        (("--format", "django"), ("id", "username"), "refused"),
+        (("--format", "logto"), ("id", "username"), "present"),
+        (("--format", "auth0"), ("user_id", "username"), "present"),
+    ],
+)
+def test_ids_that_a_system_counts_up_can_be_of_another_person(acme, tmp_path, options, names, outcome):
+    first, second = (dict(zip(names, ("1", name), strict=True)) for name in ("ann", "cleo"))
+    if options[1] == "django":
+        first, second = ("id,username,password\n1,ann,!", "id,username,password\n1,cleo,!")
+
+    ran = import_both(acme, tmp_path, (first, second), options)
+
+    assert ran.summary[outcome] == 1

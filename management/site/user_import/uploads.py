@@ -15,7 +15,7 @@ from identity.core.refusal_texts import fill
 from identity.users.imported_hashes import REQUEST_BOUNDS
 from management.imports import formats, own
 from management.imports.formats import Format
-from management.imports.importer import Importer, Options, Prepared, find_known_ids
+from management.imports.importer import Importer, Options, Prepared, find_known
 from management.imports.records import MemoryFile, Record, Unreadable
 
 LARGEST: Final = 1_000_000  # bytes, below the limit on the body of a form
@@ -129,7 +129,7 @@ def prepare(upload: Upload, *, dry_run: bool = False) -> PreparedImport:
         drop_unknown_hashes=upload.drop_unknown_hashes,
         bounds=REQUEST_BOUNDS,
     )
-    known = find_known_ids(format_, records, upload.source)
+    known = find_known(format_, records, upload.source)
     importer = Importer(format_, options, problems.append, known)
     return PreparedImport(upload, importer, importer.prepare(records), problems)
 
