@@ -108,8 +108,10 @@ def get_imported_users(source: str, among: Collection[str] | None = None) -> dic
 
 def get_traits(fields: Mapping[str, Any]) -> Traits:
     """Return the traits of a user with these fields, which may be invalid."""
-    keys = {kind: _GET_KEY[kind](str(value).strip()) for kind in Kind if (value := fields.get(kind))}
-    return _hash_traits({**keys, "created_at": fields.get("created_at")})
+    traits: dict[str, object] = {
+        kind: _GET_KEY[kind](str(value).strip()) for kind in Kind if (value := fields.get(kind))
+    }
+    return _hash_traits({**traits, "created_at": fields.get("created_at")})
 
 
 def _hash_traits(traits: Mapping[str, object]) -> Traits:

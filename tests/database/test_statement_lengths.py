@@ -1,7 +1,7 @@
 """psycopg's own cursor caches how it reads a statement only if it has at most 4,096 characters.
 
-That cursor runs the compiled statements where prepared statements are switched off. Joined reads may be longer:
-a round trip that they save costs more than reading their text.
+That cursor runs the compiled statements where prepared statements are switched off. Joined reads may be
+longer: a round trip that they save costs more than reading their text.
 """
 
 import sys

@@ -205,10 +205,10 @@ def test_a_person_whose_id_is_an_old_identifier_is_the_same(acme, tmp_path):
     ],
 )
 def test_ids_that_a_system_counts_up_can_be_of_another_person(acme, tmp_path, options, names, outcome):
-    first, second = (dict(zip(names, ("1", name), strict=True)) for name in ("ann", "cleo"))
+    files: list[Any] = [dict(zip(names, ("1", name), strict=True)) for name in ("ann", "cleo")]
     if options[1] == "django":
-        first, second = ("id,username,password\n1,ann,!", "id,username,password\n1,cleo,!")
+        files = ["id,username,password\n1,ann,!", "id,username,password\n1,cleo,!"]
 
-    ran = import_both(acme, tmp_path, (first, second), options)
+    ran = import_both(acme, tmp_path, files, options)
 
     assert ran.summary[outcome] == 1
