@@ -37,6 +37,7 @@ def test_an_administrator_tries_a_connector_in_a_new_tab(
     sign_in_administrator(page, root, acme)
 
     page.goto(f"{root}/admin/connectors/connector/{connector.pk}/change/")
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("link", name="Try it").click()
     with page.context.expect_page() as opened:
         page.get_by_role("button", name="Try Elsewhere").click()
