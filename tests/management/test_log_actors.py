@@ -102,4 +102,4 @@ class TestWho:
 
         assert page.text.count('class="field-subject') >= 48
         assert numbers[0] == numbers[1]
-        assert len(page.content) < 50_000
+        assert len(page.content) < 52_000
