@@ -16,7 +16,7 @@ from tests.support import codes, management, operators
 from tests.support.admin_pages import operate
 from tests.support.factors import switch_on
 from tests.support.management import result_of
-from tests.support.old_tokens import is_refused, new_recent, new_thief
+from tests.support.old_tokens import is_refused
 from tests.support.operators import hidden_fields
 from tests.support.site_sessions import age
 
@@ -31,16 +31,6 @@ def acme(acme):
 @pytest.fixture
 def admin(acme):
     return management.superuser(acme)
-
-
-@pytest.fixture
-def thief(acme):
-    return new_thief(acme)
-
-
-@pytest.fixture
-def recent(acme):
-    return new_recent(acme)
 
 
 def application(caller):

@@ -10,7 +10,7 @@ from interaction.experience.message_templates import CODES
 from tests.support import codes, management, operators
 from tests.support.factors import switch_on
 from tests.support.management import refusal_of, result_of
-from tests.support.old_tokens import is_refused, new_recent, new_thief
+from tests.support.old_tokens import is_refused
 from tests.support.site_sessions import age
 
 EMAIL, PHONE = "EmailVerificationCode", "PhoneVerificationCode"
@@ -24,16 +24,6 @@ def acme(acme):
 @pytest.fixture
 def admin(acme):
     return management.superuser(acme)
-
-
-@pytest.fixture
-def thief(acme):
-    return new_thief(acme)
-
-
-@pytest.fixture
-def recent(acme):
-    return new_recent(acme)
 
 
 class TestAddresses:

@@ -16,7 +16,7 @@ from tests.support import management, operators
 from tests.support.database_locks import send_meanwhile
 from tests.support.factors import switch_on
 from tests.support.management import result_of
-from tests.support.old_tokens import is_refused, new_thief
+from tests.support.old_tokens import is_refused
 from tests.support.site_sessions import age
 
 TWO, PASSKEY = "urn:service:acr:2fa", "phr"
@@ -27,11 +27,6 @@ ACR = {"required_acr": TWO}
 def admin(acme):
     switch_on(acme, "Totp", "WebAuthn")
     return management.superuser(acme)
-
-
-@pytest.fixture
-def thief(acme):
-    return new_thief(acme)
 
 
 def organization(admin, **fields):

@@ -10,7 +10,7 @@ from interaction.experience import weaker_factors
 from tests.support import codes, management
 from tests.support.factors import switch_on
 from tests.support.management import result_of
-from tests.support.old_tokens import is_refused, new_recent, new_thief
+from tests.support.old_tokens import is_refused
 
 
 @pytest.fixture
@@ -21,16 +21,6 @@ def acme(acme):
 @pytest.fixture
 def admin(acme):
     return management.superuser(acme)
-
-
-@pytest.fixture
-def thief(acme):
-    return new_thief(acme)
-
-
-@pytest.fixture
-def recent(acme):
-    return new_recent(acme)
 
 
 FACTORS = ["Totp", "BackupCode"]

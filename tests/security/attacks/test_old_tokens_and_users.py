@@ -18,25 +18,13 @@ from tests.support.admin_pages import operate
 from tests.support.bulk_actions import USERS, run_bulk_action
 from tests.support.database_locks import send_meanwhile
 from tests.support.management import result_of
-from tests.support.old_tokens import is_refused, new_recent, new_thief
+from tests.support.old_tokens import is_refused, new_recent
 from tests.support.operators import hidden_fields, text_of
 from tests.support.site_sessions import age
 
 NEW = "c0rrect horse battery"
 REMOVE = {"password": NEW, "remove_linked_accounts_and_passkeys": True}
 CONFIRM = "/admin/confirm/"
-
-
-@pytest.fixture
-def thief(acme):
-    return new_thief(acme)
-
-
-@pytest.fixture
-def session(acme):
-    operator = operators.at(acme)
-    age(operator)
-    return operator
 
 
 @pytest.fixture
@@ -98,12 +86,12 @@ class TestPasskeys:
 
         assert has_passkey(acme)
 
-    def test_attack_AP47_an_unattended_session_does_not_remove_them(self, acme, user, session):
+    def test_attack_AP47_an_unattended_session_does_not_remove_them(self, acme, user, old_session):
         page = page_of(user, "password")
-        sent = hidden_fields(session.get(page)) | REMOVE
+        sent = hidden_fields(old_session.get(page)) | REMOVE
         give_passkey(acme, user)
 
-        for answer in (session.get(page), session.http.post(page, data=sent)):
+        for answer in (old_session.get(page), old_session.http.post(page, data=sent)):
             assert answer.headers["Location"].startswith(CONFIRM)
         assert has_passkey(acme)
 
@@ -159,30 +147,30 @@ class TestLocks:
 
         assert groups() == set()
 
-    def test_attack_AP47_an_unattended_session_is_asked_first(self, acme, user, session, groups):
+    def test_attack_AP47_an_unattended_session_is_asked_first(self, acme, user, old_session, groups):
         page = page_of(user, "unlock")
-        asked = session.http.post(page, data=hidden_fields(session.get(page)))
+        asked = old_session.http.post(page, data=hidden_fields(old_session.get(page)))
         before = groups()
-        age(session, 0)
-        session.http.post(page, data=hidden_fields(session.get(page)))
+        age(old_session, 0)
+        old_session.http.post(page, data=hidden_fields(old_session.get(page)))
 
         assert asked.headers["Location"].startswith(CONFIRM)
         assert before == {"codes", "password"}
         assert groups() == set()
 
-    def test_attack_AP47_nor_does_it_end_them_for_many_users(self, acme, user, session, groups):
-        run_bulk_action(session, USERS, "unlock", [user], confirmed="yes")
+    def test_attack_AP47_nor_does_it_end_them_for_many_users(self, acme, user, old_session, groups):
+        run_bulk_action(old_session, USERS, "unlock", [user], confirmed="yes")
 
-        assert "1 refused: this needs your password or code" in text_of(session.get(USERS))
+        assert "1 refused: this needs your password or code" in text_of(old_session.get(USERS))
         assert groups() == {"codes", "password"}
 
-    def test_attack_AP47_failures_that_have_not_locked_yet_still_count(self, acme, user, session, thief):
+    def test_attack_AP47_failures_that_have_not_locked_yet_still_count(self, acme, user, old_session, thief):
         group = sign_in_locks.get_second_factor_group(user.pk)
         with acme.active():
             count_failures(group)
 
         result_of(thief.delete(f"/users/{user.pk}/locks"))
-        done = operate(session, "users/user", user, "unlock")
+        done = operate(old_session, "users/user", user, "unlock")
 
         assert done.status_code == 303
         with acme.active():

@@ -22,28 +22,15 @@ from interaction.experience import services as experience
 from oidc.applications import bindings, client_secrets
 from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationRole, ApplicationSecret
-from tests.support import management, operators
+from tests.support import management
 from tests.support.database_locks import send_meanwhile
-from tests.support.old_tokens import is_refused, new_thief
+from tests.support.old_tokens import is_refused
 from tests.support.operators import hidden_fields
-from tests.support.site_sessions import age
 
 ACR: dict[str, object] = {"required_acr": "urn:service:acr:2fa"}
 pytestmark = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time"
 )
-
-
-@pytest.fixture
-def thief(acme):
-    return new_thief(acme)
-
-
-@pytest.fixture
-def session(acme):
-    operator = operators.at(acme)
-    age(operator)
-    return operator
 
 
 def name():
@@ -113,12 +100,12 @@ def read(row):
 
 
 @pytest.mark.parametrize("case", CONSOLE, ids=lambda case: "-".join(case[:2]))
-def test_attack_AP47_the_console_asks_although_the_page_was_opened_before(acme, session, case):
+def test_attack_AP47_the_console_asks_although_the_page_was_opened_before(acme, old_session, case):
     kind, operation, build, protect, fields = case
     with acme.active():
         row = build()
     page = f"/admin/{kind}/{row.pk}/do/{operation}/"
-    shown = session.get(page)
+    shown = old_session.get(page)
     typed = hidden_fields(shown) | fields(row)
     typed.pop("version")  # without it, the form changes any version
     protected: list[Any] = []
@@ -127,7 +114,7 @@ def test_attack_AP47_the_console_asks_although_the_page_was_opened_before(acme, 
         protect(row)
         protected.append(read(row))
 
-    sent = send_meanwhile(acme.active(), change, lambda: session.http.post(page, data=typed))
+    sent = send_meanwhile(acme.active(), change, lambda: old_session.http.post(page, data=typed))
 
     assert shown.status_code == 200
     assert sent.headers.get("Location", "").startswith("/admin/confirm/"), sent.text
