@@ -6,8 +6,8 @@ from typing import Any, Final
 from django.db.backends.postgresql import operations
 
 # The protocol counts parameters in 16 bits, so 65,535 are the most. Each object of a batch has one in each
-# field; what else the statement needs, such as the tenant, fits into the rest.
-MAX_BATCH_PARAMETERS: Final = 65_000
+# field, and what else the statement needs comes in addition.
+MAX_BATCH_PARAMETERS: Final = 30_000
 
 
 class DatabaseOperations(operations.DatabaseOperations):

@@ -14,7 +14,7 @@ MANY = 70_000
 def test_a_batch_has_few_enough(fields: int):
     size = connection.ops.bulk_batch_size([None] * fields, [None] * MANY)
 
-    assert size * fields <= (250_000 if connection.vendor == "sqlite" else 65_535)
+    assert size * fields <= (250_000 if connection.vendor == "sqlite" else 30_000)
     assert size > 0
 
 
