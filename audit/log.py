@@ -16,7 +16,7 @@ from database.chains import Chain
 from database.statements import Insert
 
 _MAX_TEXT: Final = 256
-_MAX_ROWS: Final = 5_000  # in a statement: PostgreSQL takes 65,535 parameters
+_MAX_ROWS: Final = 5_000  # in memory at once
 INSERT: Final = Insert(Entry)
 
 
@@ -78,7 +78,7 @@ def count_repeated(columns: Mapping[str, Any]) -> None:
 
 
 def record_all(event: Event, all_facts: Iterable[Mapping[str, Any]]) -> None:
-    """Write an entry for each mapping of facts, thousands in one statement and in memory at once."""
+    """Write an entry for each mapping of facts, thousands in one statement."""
     remaining = iter(all_facts)
     while entries := [new_entry(event, **facts) for facts in islice(remaining, _MAX_ROWS)]:
         Entry.objects.bulk_create(entries)

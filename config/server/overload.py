@@ -59,7 +59,7 @@ class Overload:
             self._parser.feed(data)
             if self._parser.is_complete and not self._parser.remaining() and not self._parser.is_chunked:
                 return CallbackRequest.from_parser(self._parser)
-        except ParseError:  # the connection's parser refuses the request in the same way
+        except (ParseError, ValueError):  # the connection's parser refuses the request in the same way
             pass
         return None
 

@@ -50,7 +50,8 @@ class WaitingConnection(asyncio.Protocol):
     def _wait(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._worker.loop.call_later(self._worker.cfg.keepalive, self._time_out)
+        if (seconds := self._worker.cfg.keepalive) > 0:  # gunicorn sets no timer for 0, either
+            self._timer = self._worker.loop.call_later(seconds, self._time_out)
 
     def _time_out(self) -> None:
         self._continue()._keepalive_timeout()  # noqa: SLF001 - as gunicorn calls it

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from django.db.backends.postgresql import operations
 
-# The protocol counts parameters in 16 bits, so 65,535 are the most. Each object of a batch has one in each
-# field, and what else the statement needs comes in addition.
+# The protocol counts parameters in 16 bits, so 65,535 are the most. An insert has one for each field of an
+# object, but ``bulk_update`` sends up to twice as many as it counts.
 MAX_BATCH_PARAMETERS: Final = 30_000
 
 

@@ -77,6 +77,7 @@ def test_with_a_place_nothing_is_refused(overload, crowded):
         sign_in("Connection: close"),
         sign_in(version="HTTP/1.0"),
         sign_in("Content-Length: 1"),
+        sign_in().replace(b"Content-Length: ", b"Content-Length: " + b"1" * 5_000, 1),
         sign_in("Bad Name: 1"),
         sign_in(path=f"http://x{API}"),
         sign_in(path=f"{API}/"),

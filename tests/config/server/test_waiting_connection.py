@@ -34,11 +34,11 @@ class FullTransport:
         self.protocols[-1].pause_writing()
 
 
-def new_worker(loop):
+def new_worker(loop, keepalive=0.01):
     return SimpleNamespace(
         add=lambda _: None,
         remove=lambda _: None,
-        cfg=SimpleNamespace(keepalive=0.01),
+        cfg=SimpleNamespace(keepalive=keepalive),
         keeps_connections=lambda: True,
         loop=loop,
         new_connection=Successor,
@@ -59,3 +59,14 @@ def test_a_client_that_reads_no_refusals_gets_one_successor():
     [successor] = asyncio.run(flood())
 
     assert successor.is_paused
+
+
+def test_without_a_time_for_idle_connections_the_first_request_is_waited_for():
+    async def connect():
+        waiting = WaitingConnection(new_worker(asyncio.get_running_loop(), keepalive=0))
+        transport = FullTransport(waiting)
+        waiting.connection_made(transport)
+        await asyncio.sleep(0.05)
+        return transport.protocols
+
+    assert len(asyncio.run(connect())) == 1
