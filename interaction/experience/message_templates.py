@@ -45,7 +45,6 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     text = Description(max_length=4096, required=True, allow_blank=False)
     html = Description(
         max_length=16_384,
-        validators=[html_codes.check],
         help_text="Only for an email. Without it, the email is plain text. The code may be in the text and "
         "in the `href` of links, and in no other attribute",
     )
@@ -85,12 +84,19 @@ class MessageTemplatesSerializer(serializers.ListSerializer[Any]):
         super().__init__(**{"child": MessageTemplateSerializer(), "max_length": most, **options})
 
     def validate(self, attrs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Check that no two templates are for the same message and language."""
+        """Check that no two templates are for the same message and language, and the HTML of changed ones.
+
+        A template that is stored already, perhaps by an earlier release, does not stop changes of others.
+        """
         keys = [tuple(template[name] for name in KEY) for template in attrs]
         if len(keys) != len(set(keys)):
             raise serializers.ValidationError(
                 gettext_noop("two templates are for the same message in the same language"), code="repeated"
             )
+        stored = getattr(self.root.instance, "message_templates", [])
+        errors = [{} if template in stored else _find_error_of_html(template) for template in attrs]
+        if any(errors):
+            raise serializers.ValidationError(errors)
         return attrs
 
 
@@ -104,6 +110,14 @@ def find(
         if (template["purpose"], template["channel"]) == (purpose, channel)
     }
     return by_language.get(language) or by_language.get(_EVERY_LANGUAGE)
+
+
+def _find_error_of_html(template: dict[str, Any]) -> dict[str, Any]:
+    try:
+        html_codes.check(template["html"])
+    except serializers.ValidationError as error:
+        return {"html": error.detail}
+    return {}
 
 
 def _check(template: dict[str, Any], field: str, known: set[str]) -> None:

