@@ -119,8 +119,8 @@ def fill_in(sentence: Promise, values: Mapping[str, str]) -> str:
 
 
 def end_sentence(text: str) -> str:
-    """Return a text with a full stop at its end, unless it has one."""
-    return text if text.endswith(_FULL_STOPS) else f"{text}."
+    """Return a text with the full stop of the active language at its end, unless it has one."""
+    return text if text.endswith(_FULL_STOPS) else _("%(sentence)s.") % {"sentence": text}
 
 
 def _fill(template: str, values: dict[str, str]) -> str:

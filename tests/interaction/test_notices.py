@@ -241,3 +241,13 @@ def test_a_notice_has_no_code(acme, text):
 
     assert answer.status_code == 400
     assert "must not contain " in answer.json()["message"]
+
+
+@pytest.mark.parametrize(("language", "stop"), [("en", ". "), ("de", ". "), ("ja", "。"), ("zh-hans", "。")])
+def test_the_purpose_of_a_code_ends_as_sentences_of_the_language_do(language, stop):
+    with translation.override(language):
+        message = texts.new_code_message(
+            pk="1", purpose=Purpose.SIGN_IN, channel="email", to="x", code="123456", brand=Brand(name="Acme")
+        )
+
+    assert f"{message.subject}{stop}" in message.body
