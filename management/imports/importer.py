@@ -26,7 +26,8 @@ from management.imports.records import ForeignUser, LeftOut, Place, Record
 
 _QUOTED: Final = 128  # characters of a foreign id that a report repeats
 _OF_ANOTHER_USER: Final = gettext_noop(
-    "belongs to another imported user: for a file of another system, use --source, or Source on the site"
+    "belongs to another imported user: for a file of another system, use --source, or Source on the site; "
+    "if all identifiers of this user have changed since, there is nothing to do"
 )
 
 
@@ -241,7 +242,7 @@ def _validate_fields(checker: ImportedUserSerializer, fields: dict[str, Any]) ->
         )
         while isinstance(rules, dict):
             rules = next(iter(rules.values()))
-        raise Invalid(name, str(rules[0]).rstrip(".")) from None
+        raise Invalid(name, str(rules[0] if isinstance(rules, list) else rules).rstrip(".")) from None
     except ParseError as error:
         name, _, rule = str(error.detail).partition(": ")
         raise Invalid(name if rule else "line", rule or name) from None

@@ -33,7 +33,7 @@ def is_unique_id(value: Any) -> bool:
 
     Without an id, an identifier of the user replaces it.
     """
-    return not value or ids.parse(value) is not None
+    return not identifier(value) or ids.parse(value) is not None
 
 
 def flag(name: str, value: Any) -> bool:
