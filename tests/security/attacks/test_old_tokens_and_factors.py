@@ -45,6 +45,16 @@ LESS_OFTEN: list[dict[str, Any]] = [
     {"adaptive_mfa": {"recent_failures": 6}},
     {"forgot_password_requires_factor": False},
 ]
+STRONGER: list[dict[str, Any]] = [
+    {"mfa": {"factors": [*FACTORS, "WebAuthn"]}},
+    {"mfa": {"policy": "PromptAtSignInAndSignUp"}},
+    {"mfa": {"organization_required_mfa_policy": "Mandatory"}},
+    {"mfa": {"social": "ask"}},
+    {"adaptive_mfa": {"new_browser": True}},
+    {"adaptive_mfa": {"inactive_days": 29}},
+    {"adaptive_mfa": {"recent_failures": 4}},
+    {"forgot_password_requires_factor": True},
+]
 
 
 class TestFactors:
@@ -92,15 +102,23 @@ class TestFactors:
 
     def test_attack_AP47_other_changes_need_no_proof(self, thief, strict):
         before = strict()
-        stronger = {"factors": [*FACTORS, "WebAuthn"], "policy": "Mandatory", "social": "ask"}
 
         result_of(thief.patch("/sign-in-experience", mfa=before))
-        result_of(thief.patch("/sign-in-experience", mfa=stronger))
         result_of(thief.patch("/sign-in-experience", password_policy={"min_length": 12}))
         result_of(thief.patch("/sign-in-experience", adaptive_mfa={"new_browser": False}))  # it is off
-        asks_more = {"enabled": True, "new_browser": True, "inactive_days": 29, "recent_failures": 4}
-        result_of(thief.patch("/sign-in-experience", adaptive_mfa=asks_more))
-        result_of(thief.patch("/sign-in-experience", forgot_password_requires_factor=True))
+
+    @pytest.mark.parametrize("change", STRONGER, ids=str)
+    def test_attack_AP47_nor_do_stronger_ones(self, acme, admin, thief, change):
+        prompts = {"policy": "NoPrompt", "organization_required_mfa_policy": "NoPrompt", "social": "skip"}
+        risks = {"enabled": True, "new_browser": False, "inactive_days": 30, "recent_failures": 5}
+        weak = {"adaptive_mfa": risks, "forgot_password_requires_factor": False}
+        switch_on(acme, *FACTORS)
+        result_of(admin.patch("/sign-in-experience", mfa={"factors": FACTORS, **prompts}, **weak))
+
+        changed = result_of(thief.patch("/sign-in-experience", **change))
+
+        [(name, value)] = change.items()
+        assert changed[name] == (changed[name] | value if isinstance(value, dict) else value)
 
     def test_attack_AP47_nor_do_the_first_factors_of_a_tenant(self, thief):
         first = {"factors": ["Totp", "EmailVerificationCode"]}
