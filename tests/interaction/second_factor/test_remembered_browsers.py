@@ -5,6 +5,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from database.chains import Chain
@@ -53,7 +54,31 @@ def app(acme, app):
     return app
 
 
+_TO_A_WHOLE_SECOND = {
+    "postgresql": (
+        "UPDATE factors_knownbrowser "
+        "SET remembered_at = DATE_TRUNC('second', remembered_at) + INTERVAL '1 second'"
+    ),
+    "sqlite": (
+        "UPDATE factors_knownbrowser "
+        "SET remembered_at = STRFTIME('%Y-%m-%d %H:%M:%S.000000', remembered_at, '+1 second')"
+    ),
+}
+
+
+def move_to_a_whole_second():
+    """Let the database move the times when browsers were remembered to the beginning of the next second."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TO_A_WHOLE_SECOND[connection.vendor])
+
+
 class TestRemembering:
+    def test_a_browser_that_was_remembered_at_a_whole_second(self, acme, user, app):
+        browser = remembering(acme, user, app)
+        move_to_a_whole_second()
+
+        assert not is_asked(signed_out(browser), user)
+
     def test_decision_M35_the_next_sign_in_is_of_level_1_and_remembered(self, acme, user, app):
         browser = signed_out(remembering(acme, user, app))
 
