@@ -200,7 +200,7 @@ class TestRoleTemplates:
     def test_says_where_the_scopes_of_api_resources_go(self, admin, rival, role):
         def new_scope(caller: Caller) -> str:
             api = caller.created("/resources", name="R", indicator=f"https://{new_name()}.example")
-            return caller.created(f"/resources/{api['id']}/scopes", name="read")["id"]
+            return str(caller.created(f"/resources/{api['id']}/scopes", name="read")["id"])
 
         permission = admin.created("/organization-permissions", name="doc:edit")["id"]
         path = f"/organization-roles/{role['id']}/scopes"
