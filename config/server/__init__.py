@@ -7,8 +7,9 @@ waits for the database. Threads do all that may wait. A request goes this way:
    ``SurfaceConnection`` and ``Connection``, each serve the requests that they know, and leave the others to
    the next base. While no place for hashing a password is free, ``overload`` refuses requests that need one
    by their bytes, and a new connection begins as a ``waiting_connection``, which costs less.
-2. ``connection`` parses the request and limits what a client can hold. ``body_receivers`` returns what has
-   arrived of the body. ``write_progress`` ends the connection of a client that does not read.
+2. ``connection`` parses the request and limits what a client can hold. ``heads`` refuses malformed heads
+   that gunicorn's parser accepts. ``body_receivers`` returns what has arrived of the body.
+   ``write_progress`` ends the connection of a client that does not read.
 3. If the request is for a public document (``documents``), the loop answers it once a thread has read the
    document. Requests share these reads (``shared_reads``). ``document_responses`` completes the answer. If
    the worker has seen the same bytes before (``known_heads``), they are not even parsed.

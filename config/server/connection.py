@@ -7,10 +7,9 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any, BinaryIO, Final
 
-from gunicorn.asgi.parser import LimitRequestHeaders
 from gunicorn.asgi.protocol import ASGIProtocol
 
-from config.server import body_receivers, wsgi_requests
+from config.server import body_receivers, heads, wsgi_requests
 from config.server.write_progress import WriteProgress
 from config.server.wsgi_requests import Message, Receive, Send
 
@@ -18,7 +17,6 @@ _CLOSE_SECONDS: Final = 2.0  # for the client to close its side
 _CLOSE_BYTES: Final = 65_536  # that the client may still send meanwhile
 _STOP_SECONDS: Final = 2.0  # for a further request while the worker stops
 _LEFT_SECONDS: Final = 3.0  # for a request whose client has left
-_HEAD_BYTES: Final = 65_536  # of a request
 
 
 class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
@@ -142,15 +140,12 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._head_bytes = 0
             return
         self._head_bytes += len(data)
-        if self._head_bytes > _HEAD_BYTES:
+        if self._head_bytes > heads.MOST_BYTES:
             self._send_error_response(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "")
             self._close_transport()
 
     def _on_headers_complete(self) -> bool:
-        wsgi_requests.check_target(self._callback_parser.path)
-        head = self._callback_parser.headers
-        if sum(len(name) + len(value) for name, value in head) > _HEAD_BYTES:
-            raise LimitRequestHeaders
+        heads.check(self._callback_parser)
         return bool(super()._on_headers_complete())
 
     def _feed_callback_parser(self, data: bytes) -> bool:

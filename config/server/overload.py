@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gunicorn.asgi.parser import CallbackRequest, ParseError, PythonProtocol
 
-from config.server import early_refusals, load_shedding, raw_responses, wsgi_requests
+from config.server import early_refusals, heads, load_shedding, raw_responses, wsgi_requests
 from identity.users import passwords
 
 _MOST_BYTES: Final = 16_384  # of a request
@@ -58,6 +58,7 @@ class Overload:
         try:
             self._parser.feed(data)
             if self._parser.is_complete and not self._parser.remaining() and not self._parser.is_chunked:
+                heads.check(self._parser)
                 return CallbackRequest.from_parser(self._parser)
         except (ParseError, ValueError):  # the connection's parser refuses the request in the same way
             pass

@@ -122,17 +122,6 @@ def _get_length(scope: Message) -> int | None:
     return 0
 
 
-def check_target(target: bytes) -> None:
-    """Check the target of a request.
-
-    Raises:
-        ValueError: it names a host, which is malformed.
-
-    """
-    if not target.startswith(b"/"):
-        split_request_uri(target.decode("latin-1"))
-
-
 def build_environ(scope: Message, body: BinaryIO) -> dict[str, Any]:
     """Return the environment of a request.
 
@@ -185,7 +174,7 @@ _get_kept_name: Final = lru_cache(maxsize=512)(_build_name)
 def _split(scope: Message) -> tuple[str, str]:
     """Return the path, still encoded, and the query, of any form of a target (RFC 9112 section 3.2)."""
     path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
-    if path.startswith("/") and "#" not in path and "#" not in query:
+    if path.startswith("/"):
         return path, query
     parts = split_request_uri(f"{path}?{query}")
     return parts.path, parts.query

@@ -66,6 +66,7 @@ TEMPLATES = [
             "libraries": {
                 "console": "identity.operator_kit.template_tags",
                 "own_texts": "interaction.pages.own_texts",
+                "text_lists": "identity.core.text_list_tags",
             },
         },
     },

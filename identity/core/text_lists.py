@@ -9,6 +9,11 @@ from django.utils.translation import get_language
 _SEPARATORS: Final = {"ar": "، ", "ja": "、", "zh-hans": "、"}
 
 
+def get_separator() -> str:
+    """Return what the active language writes between two items of a list."""
+    return _SEPARATORS.get(get_language() or "", ", ")
+
+
 def join(items: Iterable[object]) -> str:
     """Return the items with the separator of the active language between them, such as "a, b, c"."""
-    return _SEPARATORS.get(get_language() or "", ", ").join(map(str, items))
+    return get_separator().join(map(str, items))

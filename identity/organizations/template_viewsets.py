@@ -1,6 +1,8 @@
 """/organization-roles and /organization-permissions, which all organizations share."""
 
-from identity.organizations import services
+from uuid import UUID
+
+from identity.organizations import permission_lists, services
 from identity.organizations.models import OrganizationPermission, OrganizationRole
 from identity.organizations.serializers import (
     NamedSerializer,
@@ -30,6 +32,16 @@ class OrganizationRoleScopes(AssignmentView):
     parent_name = "organization role"
     columns = ("id", "name", "description")
     serializer_class = NamedSerializer
+
+    def replace(self, parent_id: UUID, item_ids: list[str], expected: frozenset[int] | None) -> None:
+        """Replace the permissions.
+
+        Raises:
+            ScopesOfAPIs: an id is that of a scope of an API resource.
+
+        """
+        with permission_lists.recognizing_scopes():
+            super().replace(parent_id, item_ids, expected)
 
 
 class OrganizationRoleResourceScopes(AssignmentView):

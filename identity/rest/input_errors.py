@@ -10,6 +10,7 @@ successful requests no time. A serializer may declare rules of the services that
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -84,7 +85,7 @@ def _join(path: str, name: object) -> str:
 
 
 def _find_in_body(serializer: Any) -> Iterator[FieldError]:
-    """Return the errors of all fields. An error of a nested object hides the conflicts inside it."""
+    """Return the errors of all fields, and the conflicts of those that are valid."""
     if serializer is None or not isinstance(serializer.initial_data, Mapping):
         return
     values: dict[str, Any] = {}
@@ -94,13 +95,13 @@ def _find_in_body(serializer: Any) -> Iterator[FieldError]:
         if field.read_only or name in ignored:
             continue
         try:
-            value = field.run_validation(field.get_value(data))
-            if check := getattr(serializer, f"validate_{name}", None):
-                value = check(value)
+            value = _validate(serializer, name, data)
         except SkipField:
             continue
         except ValidationError as error:
             yield from from_detail(error.detail, name)
+            if members := _get_valid_members(field, field.get_value(data)):
+                values[name] = members
             continue
         broken = list(_check_value(serializer, name, value))
         yield from broken
@@ -108,6 +109,29 @@ def _find_in_body(serializer: Any) -> Iterator[FieldError]:
             values[name] = value
     if find_conflicts := getattr(serializer, "find_conflicts", None):
         yield from find_conflicts(values)
+
+
+def _validate(serializer: Any, name: str, data: Mapping[str, Any]) -> Any:
+    """Return the value of a field, by the rules of the field and of its serializer.
+
+    Raises:
+        ValidationError: it is wrong.
+        SkipField: it is missing, and may be.
+
+    """
+    field = serializer.fields[name]
+    value = field.run_validation(field.get_value(data))
+    check = getattr(serializer, f"validate_{name}", None)
+    return check(value) if check else value
+
+
+def _get_valid_members(field: Any, data: Any) -> dict[str, Any]:
+    """Return the valid members of a nested object that has wrong ones, or an empty dict."""
+    members: dict[str, Any] = {}
+    for name in getattr(field, "fields", ()) if isinstance(data, Mapping) else ():
+        with suppress(SkipField, ValidationError):
+            members[name] = _validate(field, name, data)
+    return members
 
 
 def _with_first_names(serializer: Any) -> dict[str, Any]:

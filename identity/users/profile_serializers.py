@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext_noop
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
 
 from identity.rest.fields import Description, Line
 from identity.users.profile import LONGEST_GENDER, TOP_LEVEL, Profile, merge
@@ -109,13 +110,21 @@ class _KnownMembers(serializers.Serializer[Any]):
             serializers.ValidationError: a member is unknown, or its value is invalid.
 
         """
-        if isinstance(data, Mapping) and (unknown := data.keys() - self.fields.keys()):
-            known = ", ".join(self.fields)
-            raise serializers.ValidationError(
-                {str(name)[:64]: f"is unknown; the members are {known}" for name in unknown}, code="unknown"
-            )
-        members: Profile = super().to_internal_value(data)
+        unknown = self._find_unknown(data)
+        try:
+            members: Profile = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            invalid: Any = error.detail
+            raise serializers.ValidationError(unknown | invalid) from None
+        if unknown:
+            raise serializers.ValidationError(unknown)
         return members
+
+    def _find_unknown(self, data: Any) -> dict[str, ErrorDetail]:
+        """Return the errors of members that do not exist."""
+        names = data.keys() - self.fields.keys() if isinstance(data, Mapping) else ()
+        rule = f"is unknown; the members are {', '.join(self.fields)}"
+        return {str(name)[:64]: ErrorDetail(rule, code="unknown") for name in names}
 
 
 class AddressSerializer(_KnownMembers):

@@ -39,7 +39,7 @@ WRONG: Final[dict[str, tuple[str, Body, dict[str, str]]]] = {
             "primary_email": "ann",
             "phone": "1",
             "avatar": "ftp://x",
-            "profile": {"locale": "?", "nick": "x"},
+            "profile": {"locale": "?", "nick": "x", "address": {"street": "x", "country": 1}},
         },
         {
             "username": "invalid",
@@ -48,6 +48,9 @@ WRONG: Final[dict[str, tuple[str, Body, dict[str, str]]]] = {
             "phone": "invalid",
             "avatar": "invalid",
             "profile.nick": "unknown",
+            "profile.locale": "invalid",
+            "profile.address.street": "unknown",
+            "profile.address.country": "invalid_type",
         },
     ),
     "a user without the addresses": (
@@ -89,6 +92,37 @@ WRONG: Final[dict[str, tuple[str, Body, dict[str, str]]]] = {
             "oidc_client_metadata.require_pkce": "conflict",
             "oidc_client_metadata.allowed_role_ids": "unknown",
             "oidc_client_metadata.allowed_organization_ids": "unknown",
+        },
+    ),
+    "an application with a member of another type": (
+        "/applications",
+        {
+            "name": "Shop",
+            "type": "SPA",
+            "oidc_client_metadata": {
+                "redirect_uris": ["https://a.example/", "/b"],
+                "post_logout_redirect_uris": "https://a.example/",
+                "default_max_age": "x",
+                "required_acr": 1,
+                "require_pkce": False,
+                "allowed_role_ids": [UNKNOWN],
+                "custom_claims": [
+                    {"name": "team", "source": "x", "into": []},
+                    {"source": "user.id", "into": ["x"]},
+                ],
+            },
+        },
+        {
+            "oidc_client_metadata.redirect_uris[1]": "invalid",
+            "oidc_client_metadata.post_logout_redirect_uris": "invalid_type",
+            "oidc_client_metadata.default_max_age": "invalid_type",
+            "oidc_client_metadata.required_acr": "invalid_type",
+            "oidc_client_metadata.require_pkce": "conflict",
+            "oidc_client_metadata.allowed_role_ids": "unknown",
+            "oidc_client_metadata.custom_claims[0].source": "invalid",
+            "oidc_client_metadata.custom_claims[0].into": "min_length",
+            "oidc_client_metadata.custom_claims[1].name": "required",
+            "oidc_client_metadata.custom_claims[1].into[0]": "invalid_choice",
         },
     ),
     "a machine application": (

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.support.management import refusal_of, result_of
+from tests.support.management import Caller, refusal_of, result_of
+from tests.support.names import new_name
 
 
 @pytest.fixture
@@ -195,6 +196,27 @@ class TestRoleTemplates:
         assert result_of(admin.get(path)) == [
             {"id": permission["id"], "name": "doc:edit", "description": "E"}
         ]
+
+    def test_says_where_the_scopes_of_api_resources_go(self, admin, rival, role):
+        def new_scope(caller: Caller) -> str:
+            api = caller.created("/resources", name="R", indicator=f"https://{new_name()}.example")
+            return str(caller.created(f"/resources/{api['id']}/scopes", name="read")["id"])
+
+        permission = admin.created("/organization-permissions", name="doc:edit")["id"]
+        path = f"/organization-roles/{role['id']}/scopes"
+        hint = "the scopes of API resources go to /organization-roles/:id/resource-scopes"
+        of_api, of_rival = new_scope(admin), new_scope(admin.at(rival))
+
+        answer = admin.put(path, scope_ids=[permission, of_api, "x"])
+
+        assert refusal_of(answer, 400) == (
+            f"scope_ids: unknown or not of the required type: {of_api}, x ({hint})"
+        )
+        assert [(each["field"], each["code"]) for each in answer.json()["errors"]] == [
+            ("scope_ids", "unknown")
+        ]
+        assert result_of(admin.get(path)) == []
+        assert hint not in refusal_of(admin.put(path, scope_ids=[of_rival, "x"]), 400)
 
     def test_decision_I7_carries_scopes_of_api_resources(self, admin, role):
         api = admin.created("/resources", name="R", indicator="https://r.example")

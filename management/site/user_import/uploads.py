@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from identity.core.errors import Invalid, ServiceError
 from identity.core.refusal_texts import fill
 from identity.users.imported_hashes import REQUEST_BOUNDS
-from management.imports import formats, own
+from management.imports import files, formats, own
 from management.imports.formats import Format
 from management.imports.importer import Importer, Options, Prepared, find_known
 from management.imports.records import MemoryFile, Record, Unreadable
@@ -139,13 +139,13 @@ def _read(upload: Upload) -> tuple[Format, list[Record]]:
     try:
         # Messages begin with the name, and the form capitalizes the first word.
         file = MemoryFile(fill(gettext_noop("the file")), upload.content)
+        if upload.format == "csv":
+            _check_heading(file)
         records = list(islice(format_.read(file), MOST_USERS + 1))
     except Unreadable as refusal:
         raise Invalid("file", refusal.message) from None
     if not records:
         raise Invalid("file", gettext_noop("has no users."))
-    if upload.format == "csv":
-        _check_heading(records)
     if len(records) > MOST_USERS:
         raise Invalid(
             "file", gettext_noop("has more than 2,000 users. Use manage.py import_users for larger files.")
@@ -153,10 +153,16 @@ def _read(upload: Upload) -> tuple[Format, list[Record]]:
     return format_, records
 
 
-def _check_heading(records: list[Record]) -> None:
-    """Refuse an unknown column once, and not in each line."""
+def _check_heading(file: MemoryFile) -> None:
+    """Refuse an unknown column once, and not in each line.
+
+    Raises:
+        Invalid: a column is unknown.
+        Unreadable: the heading is missing or cannot be read.
+
+    """
     try:
-        own.check_columns(next((record.value for record in records if record.refusal is None), ()))
+        own.check_columns([name for name in files.csv_heading(file) if name])
     except Invalid as refusal:
         rule = gettext_noop("has an unknown column “%(name)s”; the columns are %(columns)s.")
         if refusal.field == own.LINE:

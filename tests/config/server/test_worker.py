@@ -223,31 +223,6 @@ def test_a_client_that_may_not_send_a_large_body_is_told_so_before_it_does(acme)
         assert until_closed(connection).startswith(b"HTTP/1.1 413 ")
 
 
-@pytest.mark.parametrize(
-    ("head", "status"),
-    [
-        (b"".join(b"A%d: %s\r\n" % (number, b"x" * 8_000) for number in range(9)), 431),
-        (b"".join(b"A%d: x\r\n" % number for number in range(65)), 431),
-        (b"A: %s\r\n" % (b"x" * 41_000), 431),
-        (b"Content-Length: %s\r\n" % (b"9" * 5_000), 400),
-        (b"Content-Length: 1\r\nContent-Length: 1\r\n", 400),
-        (b"Content-Length: +1\r\n", 400),
-        (b"Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", 400),
-        (b"Transfer-Encoding: chunked, chunked\r\n", 400),
-        (b"Transfer-Encoding : chunked\r\n", 400),
-        (b"Transfer-Encoding: gzip\r\n", 400),
-        (b"Transfer-Encoding: something\r\n", 501),
-        (b"Host: y\r\n", 400),
-        (b"A: b\r\n folded\r\n", 400),
-    ],
-)
-def test_a_head_that_is_too_large_or_ambiguous_is_refused(acme, head, status):
-    answer = wire.send_raw(acme.address, b"POST /oidc/token HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n")
-
-    assert answer.startswith(b"HTTP/1.1 %d " % status)
-    assert answer.count(b"HTTP/1.1 ") == 1
-
-
 def test_a_target_with_a_host_names_the_same_path(acme):
     parts = urlsplit(acme.address)
     line = f"GET http://elsewhere.example{parts.path}{_PATH} HTTP/1.1\r\n"

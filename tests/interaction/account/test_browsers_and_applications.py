@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants.models import AuthorizationCode, Consent, RefreshFamily
@@ -180,3 +182,22 @@ class TestApplications:
             assert RefreshFamily.objects.live().count() == 1
         with rival.active():
             assert RefreshFamily.objects.live().count() == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "used"),
+    [
+        ("en", ", used just now"),
+        ("ar", "، استُخدم للتو"),
+        ("ja", "、たった今使用"),
+    ],
+)
+@pytest.mark.parametrize(("place", "before"), [("browsers", "</bdi>"), ("applications", "</time>")])
+def test_the_separator_of_the_language_is_before_the_last_use(acme, place, before, language, used):
+    browser, user = acme.browser(), acme.user()
+    acme.browser().sign_in(user)
+    acme.application().tokens_for(user, browser)
+
+    page = browser.get(f"/account/{place}", headers={"Accept-Language": language}).text
+
+    assert f"{before}{used}" in page

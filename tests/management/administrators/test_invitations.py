@@ -109,6 +109,19 @@ class TestALink:
         made = Administrator.objects.get(username=name)
         assert [tenant.pk for tenant in made.tenants.all()] == [acme.tenant.pk]
 
+    @pytest.mark.parametrize(("language", "separator"), [("en", ", "), ("ar", "، "), ("ja", "、")])
+    def test_lists_its_tenants_with_the_separator_of_the_language(
+        self, acme, rival, inviter, language, separator
+    ):
+        token = token_of(invite(inviter, tenants=[acme.tenant.slug, rival.tenant.slug]).link)
+        browser = Client(headers={"Accept-Language": language})
+        browser.get(f"{PAGE}{token}/")
+
+        names = [acme.tenant.name, rival.tenant.name]
+
+        shown = text_of(browser.get(PAGE))
+        assert separator.join(names) in shown or separator.join(reversed(names)) in shown
+
     def test_is_not_stored(self, inviter):
         invited = invite(inviter)
 
