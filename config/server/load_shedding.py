@@ -98,7 +98,7 @@ def refuse(request: HttpRequest) -> HttpResponseBase:
 
 
 class HashingRoute(NamedTuple):
-    """A view that is marked with ``hashes_password``. It hashes only if the password field, if any, is sent."""
+    """A view that is marked with ``hashes_password``, and the field without which it hashes none, or ''."""
 
     match: ResolverMatch
     password_field: str
