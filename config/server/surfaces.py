@@ -73,7 +73,7 @@ def find(environ: Environ) -> Found | None:
     if found is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(TRIED):
         return None
     # Django looks up a tenant that is not cached.
-    tenant = tenants.get_cached(prefix.removeprefix("/t/")) if prefix else tenancy.DEFAULT
+    tenant = tenants.get_cached(prefix.removeprefix("/t/"))
     return Found(*found, tenant) if tenant else None
 
 

@@ -39,7 +39,12 @@ def put_prefix_first(path: str) -> str:
 
 
 def get_cached(slug: str) -> tenancy.ActiveTenant | None:
-    """Return the tenant of a slug, or None if it has not been looked up in the last seconds."""
+    """Return the tenant of a slug, or None if it has not been looked up in the last seconds.
+
+    An empty slug is that of the default tenant.
+    """
+    if not slug:
+        return tenancy.DEFAULT
     cached = _cache.get(slug)
     return cached[1] if cached is not None and cached[0] > time.monotonic() else None
 
