@@ -98,7 +98,10 @@ def refuse(request: HttpRequest) -> HttpResponseBase:
 
 
 class HashingRoute(NamedTuple):
-    """A view that is marked with ``hashes_password``, and the field without which it hashes none, or ''."""
+    """A view that is marked with ``hashes_password``.
+
+    Only requests with ``password_field`` hash a password. If it is empty, all do.
+    """
 
     match: ResolverMatch
     password_field: str
