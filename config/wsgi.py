@@ -54,7 +54,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     except Exception as failure:  # noqa: BLE001 - Django makes and logs the response to any failure
         answer, environ[FAILURE] = None, Failure.of(failure)
     if answer is not None:
-        start_response(surfaces.get_status_line(answer), list(answer.headers.items()))
+        start_response(answer.status_line, list(answer.headers.items()))
         return () if environ["REQUEST_METHOD"] == "HEAD" else (answer.body,)
     environ["CONTENT_TYPE"] = content_types.clean(environ)
     if chunked_bodies.is_chunked(environ) and not chunked_bodies.read(environ):

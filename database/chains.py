@@ -17,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, DataError, IntegrityError, connections, 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from database.parameters import Values
-from database.statements import Insert, Prepared, Statement, as_select
+from database.statements import Combined, Insert, Statement, as_select
 
 Refusal = Callable[[], Exception]
 Step = Callable[[], object]
@@ -133,32 +133,6 @@ def joined(chain: Chain | None) -> Iterator[Chain]:
         joined_chain.run()
 
 
-class _Compiled(Prepared):
-    """Several writes as one statement, which fails unless each required write finds a row.
-
-    Each write runs only if the last required write before it found a row, so rows are locked in this order.
-    """
-
-    def __init__(self, parts: Sequence[tuple[Prepared, bool]], database: BaseDatabaseWrapper) -> None:
-        ctes, gate = [], ""
-        for number, (part, is_required) in enumerate(parts):
-            name = f"write_{number}"
-            ctes.append(f"{name} AS ({_add_gate(gate, part.sql)})")
-            if is_required:
-                gate = name
-        # If the last required write found no row, the division by zero undoes all writes.
-        result = f"1 / (SELECT COUNT(*) FROM {gate})" if gate else "1"  # noqa: S608 - no outside value
-        super().__init__(f"WITH {', '.join(ctes)} SELECT {result}", (), database)
-        self.parts: Final = [part for part, _ in parts]
-
-    def run(self, values: Sequence[Values]) -> None:
-        """Execute the statement."""
-        pairs = zip(self.parts, values, strict=True)
-        params = [param for part, part_values in pairs for param in part.bind(part_values)]
-        with self.cursor() as cursor:
-            cursor.execute(self.sql, params)
-
-
 def _add_gate(gate: str, sql: str) -> str:
     """Return a statement that writes only if the write ``gate`` found a row, or always without a gate."""
     is_insert = sql.startswith("INSERT")
@@ -169,17 +143,29 @@ def _add_gate(gate: str, sql: str) -> str:
     return f"{statement} RETURNING 1"
 
 
-class _ChainStatement(Statement[_Compiled]):
-    """Writes that each thread compiles once to one statement."""
+class _ChainStatement(Statement[Combined]):
+    """Several writes as one statement, which fails unless each required write finds a row.
+
+    Each write runs only if the last required write before it found a row, so rows are locked in this order.
+    """
 
     def __init__(self, parts: Sequence[tuple[Statement[Any], bool]]) -> None:
         super().__init__()
         self._parts: Final = parts
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _Compiled:
+    def prepare(self, database: BaseDatabaseWrapper) -> Combined:
         """Compile the statement."""
-        prepared = [(part.prepare(database), is_required) for part, is_required in self._parts]
-        return _Compiled(prepared, database)
+        parts = [(part.prepare(database), is_required) for part, is_required in self._parts]
+        ctes, gate = [], ""
+        for number, (part, is_required) in enumerate(parts):
+            name = f"write_{number}"
+            ctes.append(f"{name} AS ({_add_gate(gate, part.sql)})")
+            if is_required:
+                gate = name
+        # If the last required write found no row, the division by zero undoes all writes.
+        result = f"1 / (SELECT COUNT(*) FROM {gate})" if gate else "1"  # noqa: S608 - no outside value
+        sql = f"WITH {', '.join(ctes)} SELECT {result}"
+        return Combined(sql, [part for part, _ in parts], database)
 
     def run(self, values: Sequence[Values]) -> None:
         """Execute the statement.
@@ -189,7 +175,7 @@ class _ChainStatement(Statement[_Compiled]):
             django.db.IntegrityError: a row violates a constraint.
 
         """
-        self.prepared().run(values)
+        self.prepared().execute_parts(values)
 
 
 @lru_cache(maxsize=256)

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import DateTimeField, Expression, ExpressionWrapper, F, Func, Value
-from django.db.models.functions import Coalesce, Least, Now
+from django.db.models import DateTimeField, Expression, ExpressionWrapper, Func
+from django.db.models.functions import Now
 
 
 class DatabaseNow(Now):
@@ -27,11 +27,6 @@ class SecondsAgo(Func):
         seconds = "'-' || (%(expressions)s) || ' seconds'"
         template = f"STRFTIME('%%%%Y-%%%%m-%%%%d %%%%H:%%%%M:%%%%f000', 'NOW', {seconds})"
         return self.as_sql(compiler, connection, template=template, **context)
-
-
-def limited(column: str, most: int) -> Least:
-    """Return the value of a column, or ``most`` if the column is null or larger."""
-    return Least(Coalesce(F(column), Value(most)), Value(most))
 
 
 def seconds_ahead(seconds: int) -> Expression:

@@ -10,12 +10,13 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django.conf import settings
-from django.core.cache.backends.redis import RedisCache
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from prometheus_client import Counter
 
 from database import batching
@@ -36,18 +37,6 @@ class Unavailable(Exception):
     """Redis did not answer, now or in the last five seconds, or its reply is invalid."""
 
 
-def _client_options() -> dict[str, Any]:
-    from redis.backoff import NoBackoff  # noqa: PLC0415 - see above
-    from redis.retry import Retry  # noqa: PLC0415
-
-    return {
-        "socket_connect_timeout": 0.1,
-        "socket_timeout": 0.1,
-        "retry": Retry(NoBackoff(), 0),
-        "max_connections": 10_000,  # never reached: a thread has at most one
-    }
-
-
 class InvalidReply(Exception):
     """The reply does not have the form that the request expects."""
 
@@ -57,8 +46,16 @@ class SharedRedis:
 
     def __init__(self, url: str) -> None:
         from redis import Redis  # noqa: PLC0415 - see above
+        from redis.backoff import NoBackoff  # noqa: PLC0415
+        from redis.retry import Retry  # noqa: PLC0415
 
-        self._client = Redis.from_url(url, **_client_options())
+        self._client = Redis.from_url(
+            url,
+            socket_connect_timeout=0.1,
+            socket_timeout=0.1,
+            retry=Retry(NoBackoff(), 0),
+            max_connections=10_000,  # never reached: a thread has at most one
+        )
         self._lock = Lock()
         self._is_unavailable = False
         self._retry_at = 0.0
@@ -112,38 +109,34 @@ def shared_redis() -> SharedRedis:
     return SharedRedis(settings.CACHE_URL)
 
 
-class JSONSerializer:
-    """Stores values as JSON. With pickle, as in Django, anyone who can write to Redis could run code."""
+class SharedCache(BaseCache):
+    """Django's cache in Redis. While Redis is unavailable, it finds nothing and stores nothing.
 
-    def dumps(self, value: object) -> bytes:
-        """Return a value as JSON."""
-        return json.dumps(value).encode()
+    It has ``get`` and ``set``: ``add``, ``delete``, ``touch`` and ``clear`` raise NotImplementedError. Values
+    are stored as JSON. With pickle, as in Django, anyone who can write to Redis could run code.
+    """
 
-    def loads(self, stored: bytes) -> object:
-        """Return a stored value, or None if it is not JSON."""
-        try:
-            value: object = json.loads(stored)
-        except (ValueError, RecursionError):
-            return None
-        return value
-
-
-class SharedCache(RedisCache):
-    """Django's cache in Redis. While Redis is unavailable, it finds nothing and stores nothing."""
-
-    def __init__(self, server: str, params: dict[str, Any]) -> None:
-        super().__init__(server, params | {"OPTIONS": _client_options() | {"serializer": JSONSerializer()}})
+    def __init__(self, _location: str, params: dict[str, Any]) -> None:
+        super().__init__(params)
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        """Return a cached value, or the default."""
+        """Return a cached value, or the default if there is none or it is not JSON."""
+        name = self.make_and_validate_key(key, version=version)
         try:
-            return shared_redis().run(lambda _: super(SharedCache, self).get(key, default, version))
-        except Unavailable:
+            stored: Any = shared_redis().run(lambda redis: redis.get(name))
+            return default if stored is None else json.loads(stored)
+        except (Unavailable, ValueError, RecursionError):
             return default
 
-    def set(self, key: Any, value: Any, *options: Any, **more: Any) -> None:
-        """Store a value, unless Redis is unavailable."""
-        try:
-            shared_redis().run(lambda _: super(SharedCache, self).set(key, value, *options, **more))
-        except Unavailable:
-            return
+    def set(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
+        """Store a value for a number of seconds, unless Redis is unavailable.
+
+        As in Django, a value stored for None does not expire, and one for 0 seconds is deleted.
+        """
+        name, stored = self.make_and_validate_key(key, version=version), json.dumps(value)
+        seconds: Any = self.default_timeout if timeout is DEFAULT_TIMEOUT else timeout
+        with suppress(Unavailable):
+            if seconds is None or seconds > 0:
+                shared_redis().run(lambda redis: redis.set(name, stored, ex=seconds))
+            else:
+                shared_redis().run(lambda redis: redis.delete(name))

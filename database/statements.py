@@ -153,25 +153,23 @@ class Insert(Statement[Prepared]):
         row._state.adding = False  # noqa: SLF001 - as save does
 
 
-class _SingleStatement(Prepared):
-    """An atomic change as one statement with CTEs, for PostgreSQL."""
+class Combined(Prepared):
+    """Several statements combined to one, each with values of its own."""
 
-    def __init__(self, change: Prepared, inserts: list[Prepared]) -> None:
-        *others, last = [f"{as_select(insert.sql)} FROM changed" for insert in inserts]
-        ctes = "".join(f", inserted_{number} AS ({sql})" for number, sql in enumerate(others))
-        super().__init__(f"WITH changed AS ({change.sql} RETURNING 1){ctes} {last}", (), change.database)
-        self.parts: Final = [change, *inserts]
+    def __init__(self, sql: str, parts: Sequence[Prepared], database: BaseDatabaseWrapper) -> None:
+        super().__init__(sql, (), database)
+        self.parts: Final = parts
 
-    def bind_parts(self, *values: Values) -> list[Any]:
+    def bind_parts(self, values: Sequence[Values]) -> list[Any]:
         """Return the parameters of all parts, each with its own values."""
         pairs = zip(self.parts, values, strict=True)
         return [param for part, part_values in pairs for param in part.bind(part_values)]
 
-    def run(self, *values: Values) -> bool:
-        """Run the statement, and return whether a row was changed."""
+    def execute_parts(self, values: Sequence[Values]) -> int:
+        """Execute the statement, and return the number of rows that its last part wrote or returned."""
         with self.cursor() as cursor:
-            cursor.execute(self.sql, self.bind_parts(*values))
-            return bool(cursor.rowcount)
+            cursor.execute(self.sql, self.bind_parts(values))
+            return int(cursor.rowcount)
 
 
 def as_select(insert: str) -> str:
@@ -180,7 +178,7 @@ def as_select(insert: str) -> str:
     return f"{head} SELECT {values.removesuffix(')')}"
 
 
-class AtomicChange(Statement[_SingleStatement]):
+class AtomicChange(Statement[Combined]):
     """A change of one row, and inserts that are made only if it changed the row, executed atomically.
 
     On PostgreSQL it is one statement and needs no transaction; on SQLite it is a transaction. Its parts are
@@ -193,10 +191,14 @@ class AtomicChange(Statement[_SingleStatement]):
         self._change: Final = change
         self._inserts: Final = inserts
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _SingleStatement:
-        """Compile the statement."""
+    def prepare(self, database: BaseDatabaseWrapper) -> Combined:
+        """Compile the statement, which is for PostgreSQL."""
+        change = self._change.prepare(database)
         inserts = [insert.prepare(database) for insert in self._inserts]
-        return _SingleStatement(self._change.prepare(database), inserts)
+        *others, last = [f"{as_select(insert.sql)} FROM changed" for insert in inserts]
+        ctes = "".join(f", inserted_{number} AS ({sql})" for number, sql in enumerate(others))
+        sql = f"WITH changed AS ({change.sql} RETURNING 1){ctes} {last}"
+        return Combined(sql, [change, *inserts], database)
 
     def __call__(self, values: Values, *rows: models.Model) -> bool:
         """Execute the change with its values, and insert the rows. Return false if nothing was changed.
@@ -207,7 +209,7 @@ class AtomicChange(Statement[_SingleStatement]):
         """
         if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
             return self._run_in_transaction(values, rows)
-        if not self.prepared().run(values, *map(vars, rows)):
+        if not self.prepared().execute_parts([values, *map(vars, rows)]):
             return False
         for row in rows:
             row._state.adding = False  # noqa: SLF001 - as save does
@@ -217,7 +219,7 @@ class AtomicChange(Statement[_SingleStatement]):
         """Return the call that executes the change. The count of its outcome is 0 if nothing was changed."""
         if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
             prepared = self.prepared()
-            return prepared.call(prepared.bind_parts(values, *map(vars, rows)))
+            return prepared.call(prepared.bind_parts([values, *map(vars, rows)]))
         return Call("", (), lambda: Outcome([], int(self._run_in_transaction(values, rows))))
 
     def _run_in_transaction(self, values: Values, rows: Sequence[models.Model]) -> bool:

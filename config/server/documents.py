@@ -83,7 +83,7 @@ def _find_route(path: bytes) -> tuple[str, str] | None:
 
 def find_tenant(wanted: Wanted) -> tenancy.ActiveTenant | None:
     """Return the tenant of a request, or None if Django must look it up."""
-    return tenants.get_cached(wanted.slug) if wanted.slug else tenancy.DEFAULT
+    return tenants.get_cached(wanted.slug)
 
 
 def read(tenant: tenancy.ActiveTenant, get: Get) -> Answer:

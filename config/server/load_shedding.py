@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from http import HTTPStatus
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
@@ -59,11 +59,10 @@ def needs_place(request: HttpRequest) -> bool:
     _, path = split_prefix(request.path_info)
     if request.method != "POST" or not fits(request, path):  # BodyLimitMiddleware refuses large bodies
         return False
-    if (found := routes().get(path)) is None:
+    if (route := routes().get(path)) is None:
         return False
     request.body  # noqa: B018 - read before a place is reserved, so a slow client holds no place
-    _, field = found
-    return not field or _has_field(request, field)
+    return not route.password_field or _has_field(request, route.password_field)
 
 
 class _Warnings:
@@ -87,7 +86,7 @@ def refuse(request: HttpRequest) -> HttpResponseBase:
     """Return 503 for a request that hashes a password, in the format of its path."""
     log_overload()
     prefix, request.path_info = split_prefix(request.path_info)
-    request.resolver_match = routes()[request.path_info][0]
+    request.resolver_match = routes()[request.path_info].match
     set_script_prefix(f"{prefix}/")
     try:
         response = _respond(request)
@@ -98,10 +97,20 @@ def refuse(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
+class HashingRoute(NamedTuple):
+    """A view that is marked with ``hashes_password``.
+
+    Only requests with ``password_field`` hash a password. If it is empty, all do.
+    """
+
+    match: ResolverMatch
+    password_field: str
+
+
 @cache
-def routes() -> dict[str, tuple[ResolverMatch, str]]:
-    """Return the views marked with ``hashes_password`` by path, each with the field of the password."""
-    return {path: (resolve(path), field) for path, field in _find_marked(get_resolver(), "/")}
+def routes() -> dict[str, HashingRoute]:
+    """Return the views that are marked with ``hashes_password``, by path."""
+    return {path: HashingRoute(resolve(path), field) for path, field in _find_marked(get_resolver(), "/")}
 
 
 def _find_marked(resolver: URLResolver, above: str) -> Iterator[tuple[str, str]]:

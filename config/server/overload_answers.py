@@ -62,7 +62,7 @@ def _make(path: str, language: str | None) -> _Made:
     )
     response: Any = _wrap(load_shedding.refuse)(request)
     answer = Answer(response.content, dict(response.items()), response.status_code)
-    return _Made(answer, response["X-Request-Id"].encode(), load_shedding.routes()[path][0].view_name)
+    return _Made(answer, response["X-Request-Id"].encode(), load_shedding.routes()[path].match.view_name)
 
 
 def _wrap(respond: Any) -> Callable[[HttpRequest], HttpResponseBase]:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from http.client import responses as reasons
 from typing import Any, Final
 
 from django.conf import settings
@@ -74,7 +73,7 @@ def find(environ: Environ) -> Found | None:
     if found is None or settings.LOG_REQUESTS or settings.TRACING or environ.get(TRIED):
         return None
     # Django looks up a tenant that is not cached.
-    tenant = tenants.get_cached(prefix.removeprefix("/t/")) if prefix else tenancy.DEFAULT
+    tenant = tenants.get_cached(prefix.removeprefix("/t/"))
     return Found(*found, tenant) if tenant else None
 
 
@@ -151,8 +150,3 @@ def _serve(environ: Environ, found: Found) -> Work[Answer | None]:
         seconds = time.perf_counter() - started
         metrics.count(environ["REQUEST_METHOD"], found.route, answer.status, seconds)
     return headers.complete(answer, request_id)
-
-
-def get_status_line(answer: Answer) -> str:
-    """Return the status of an answer as WSGI expects it."""
-    return f"{answer.status} {reasons[answer.status]}"

@@ -22,11 +22,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHE_URL = env.redis_url("CACHE_URL")
 CACHE_PREFIX = f"gatehouse:{BASE_URL.partition('//')[2]}"
 CACHES = {
-    "default": {
-        "BACKEND": "database.redis.SharedCache",
-        "LOCATION": CACHE_URL,
-        "KEY_PREFIX": CACHE_PREFIX,
-    }
+    "default": {"BACKEND": "database.redis.SharedCache", "KEY_PREFIX": CACHE_PREFIX}
     if CACHE_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Final
 
 from identity.users.factor_bits import AUTHENTICATOR, BACKUP_CODE, PASSKEY
+from identity.users.identifiers import Kind
 
 
 class FactorType(StrEnum):
@@ -16,6 +17,10 @@ class FactorType(StrEnum):
     BACKUP_CODE = "BackupCode"
 
 
+# The name of a code from an administrator in the audit log and metrics. It replaces a second factor.
+RECOVERY_CODE: Final = "RecoveryCode"
+# The kind of address to which the codes of a factor are sent.
+ADDRESS_OF_FACTOR: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 # The bit of ``User.factors`` that says that a user has a factor of a kind.
 BITS: Final = {
     FactorType.WEBAUTHN: PASSKEY,

@@ -4,13 +4,13 @@ from typing import Final
 
 from prometheus_client import Counter
 
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import RECOVERY_CODE, FactorType
 
 _PROOFS: Final = Counter("gatehouse_second_factor", "Proofs of second factors.", ["type", "result"])
 _SIGN_INS: Final = Counter("gatehouse_sign_ins", "Sign-ins of users, by the level they reached.", ["level"])
 
 # A series that appears only with its first event gives no alarm for this event.
-for _kind in (*FactorType, "RecoveryCode"):
+for _kind in (*FactorType, RECOVERY_CODE):
     for _result in ("success", "failed"):
         _PROOFS.labels(str(_kind), _result)
 for _level in (1, 2, 3):

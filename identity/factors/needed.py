@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from identity.factors.kinds import BITS, FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, BITS, FactorType
 from identity.factors.levels import Level
 from identity.factors.policy import ENROLABLE, Policy, Prompt, SocialRule
 from identity.users.identifiers import Kind
@@ -19,7 +19,6 @@ from identity.users.identifiers import Kind
 _REACHES: Final = dict.fromkeys(FactorType, Level.TWO) | {FactorType.WEBAUTHN: Level.PHISHING_RESISTANT}
 POLICIES: Final = frozenset(("person", "tenant", "organization"))  # whose policy can be a reason
 RISK: Final = "risk:"  # the prefix of a reason that is a risk
-_CHANNELS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
 class FirstFactor(StrEnum):
@@ -63,12 +62,12 @@ class AvailableFactors:
         return [
             factor
             for factor in FactorType
-            if factor in policy.factors and self._has(factor) and _CHANNELS.get(factor) not in used
+            if factor in policy.factors and self._has(factor) and ADDRESS_OF_FACTOR.get(factor) not in used
         ]
 
     def _has(self, factor: FactorType) -> bool:
-        if factor in _CHANNELS:
-            return _CHANNELS[factor] in self.reachable
+        if factor in ADDRESS_OF_FACTOR:
+            return ADDRESS_OF_FACTOR[factor] in self.reachable
         return bool(self.factors & BITS[factor])
 
 
@@ -159,7 +158,7 @@ def find_need(
 
 def _has_set_up(usable: list[FactorType]) -> bool:
     """Return whether the user has set up one of the factors, and not only has addresses for codes."""
-    return any(factor not in _CHANNELS for factor in usable)
+    return any(factor not in ADDRESS_OF_FACTOR for factor in usable)
 
 
 def can_reach(policy: Policy, available: AvailableFactors, proven: Proven, level: int) -> bool:
@@ -173,7 +172,7 @@ def _find_reset_need(policy: Policy, available: AvailableFactors) -> Need:
 
     Codes to another address do not count: a person who controls the mailbox may control the phone, too.
     """
-    usable = available.get_usable(policy, used=frozenset(_CHANNELS.values()))
+    usable = available.get_usable(policy, used=frozenset(ADDRESS_OF_FACTOR.values()))
     return Need(Level.TWO, tuple(usable), reasons=(FirstFactor.FORGOT_PASSWORD,)) if usable else NOTHING
 
 

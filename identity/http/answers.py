@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import responses as reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,3 +12,8 @@ class Answer:
     body: bytes
     headers: Mapping[str, str]
     status: int = 200
+
+    @property
+    def status_line(self) -> str:
+        """The status as WSGI expects it, such as ``200 OK``."""
+        return f"{self.status} {reasons[self.status]}"

@@ -1,15 +1,13 @@
 """Serializers that the endpoints of every app share."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from rest_framework import serializers
 
 from identity.core.errors import FieldError
 from identity.rest.fields import Ids, Timestamp
-
-_IMMUTABLE: Final = "cannot be changed"
 
 
 class Record(serializers.Serializer[Any]):
@@ -28,22 +26,32 @@ class Record(serializers.Serializer[Any]):
     unique: ClassVar[Mapping[str, Callable[[Any], QuerySet[Any]]]] = {}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse changes of ``create_only`` fields."""
+        """Refuse changes of ``create_only`` fields, and return the other fields that can be changed."""
         if self.instance is None:
             return attrs
-        for name in self.not_patched:
-            attrs.pop(name, None)
-        for name in self.create_only:
-            if name in attrs and attrs.pop(name) != getattr(self.instance, name):
-                raise serializers.ValidationError({name: _IMMUTABLE}, code="immutable")
-        return attrs
+        refuse_first(self._find_immutable(attrs))
+        fixed = {*self.create_only, *self.not_patched}
+        return {name: value for name, value in attrs.items() if name not in fixed}
 
     def find_conflicts(self, values: Mapping[str, Any]) -> Iterator[FieldError]:
         """Return the errors of valid values that contradict the row or each other. See ``input_errors``."""
-        if self.instance is not None:
-            for name in self.create_only:
-                if name in values and values[name] != getattr(self.instance, name):
-                    yield FieldError(name, _IMMUTABLE, "immutable")
+        return self._find_immutable(values)
+
+    def _find_immutable(self, values: Mapping[str, Any]) -> Iterator[FieldError]:
+        for name in self.create_only if self.instance is not None else ():
+            if name in values and values[name] != getattr(self.instance, name):
+                yield FieldError(name, "cannot be changed", "immutable")
+
+
+def refuse_first(errors: Iterator[FieldError]) -> None:
+    """Raise the first of these errors, if there is one.
+
+    Raises:
+        ValidationError: there is one.
+
+    """
+    for error in errors:
+        raise serializers.ValidationError({error.field: error.rule}, code=error.code)
 
 
 class IdsSerializer(serializers.Serializer[Any]):

@@ -9,7 +9,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Greatest, Now
 from django.utils import timezone
 
-from database.clock import SecondsAgo, limited
+from database.clock import SecondsAgo
+from database.expressions import at_most
 from identity.core.models import TenantManager, TenantModel
 from identity.users.models import User
 
@@ -23,8 +24,8 @@ SIGNED_IN_AT: Final = Greatest("updated_at", "auth_time")
 
 
 def _are_within_lifetimes() -> Q:
-    idle = limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS)
-    absolute = limited("tenant__session_absolute_seconds", settings.SESSION_ABSOLUTE_SECONDS)
+    idle = at_most("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS)
+    absolute = at_most("tenant__session_absolute_seconds", settings.SESSION_ABSOLUTE_SECONDS)
     return Q(last_used_at__gt=SecondsAgo(idle), signed_in_at__gt=SecondsAgo(absolute))
 
 

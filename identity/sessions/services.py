@@ -17,7 +17,8 @@ from audit import context, log
 from audit.events import Event
 from database import chains, ids, rows
 from database.chains import Chain
-from database.clock import DatabaseNow, limited
+from database.clock import DatabaseNow
+from database.expressions import at_most
 from database.statements import AtomicChange
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
@@ -31,7 +32,7 @@ LIVE: Final = Select(
         .filter(token_hash=text("token_hash"))
         .select_related("user")
         .annotate(
-            idle_seconds=limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS),
+            idle_seconds=at_most("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS),
             tenant_level=F("tenant__highest_level"),
             read_at=DatabaseNow(),
         )[:1]

@@ -12,12 +12,11 @@ from django.urls import set_script_prefix
 from audit import context
 from identity.core import tenancy
 from identity.core.tenant_statements import Select, text
-from identity.tenants.models import Tenant
+from identity.tenants.models import SLUG, Tenant
 
 _PREFIX: Final = re.compile(r"/t/([^/]*)(?=/)")
 # RFC 8414 section 3.1: the well-known path is inserted between the host and the path of the issuer.
 _WELL_KNOWN: Final = re.compile(r"(/\.well-known/[a-z-]+)(/t/[^/]+)")
-_SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 _CACHE_SECONDS: Final = 5.0  # a worker may serve a tenant for this long after another one deleted it
 _MAYBE_DELETED: Final = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR}
 
@@ -28,7 +27,7 @@ _cache: dict[str, tuple[float, tenancy.ActiveTenant]] = {}
 def split_prefix(path: str) -> tuple[str, str]:
     """Return the tenant prefix of a path, even of an unknown tenant, and the rest of the path."""
     match = _PREFIX.match(path)
-    if match is None or not _SLUG.fullmatch(match[1]):
+    if match is None or not SLUG.fullmatch(match[1]):
         return "", path
     return match[0], path[match.end() :]
 
@@ -40,7 +39,12 @@ def put_prefix_first(path: str) -> str:
 
 
 def get_cached(slug: str) -> tenancy.ActiveTenant | None:
-    """Return the tenant of a slug, or None if it has not been looked up in the last seconds."""
+    """Return the tenant of a slug, or None if it has not been looked up in the last seconds.
+
+    An empty slug is that of the default tenant.
+    """
+    if not slug:
+        return tenancy.DEFAULT
     cached = _cache.get(slug)
     return cached[1] if cached is not None and cached[0] > time.monotonic() else None
 
@@ -96,7 +100,7 @@ def _find(slug: str) -> tenancy.ActiveTenant:
         Http404: no tenant has the slug, or it is the default tenant, which has no prefix.
 
     """
-    if not _SLUG.fullmatch(slug):
+    if not SLUG.fullmatch(slug):
         raise Http404
     if (cached := get_cached(slug)) is not None:
         return cached

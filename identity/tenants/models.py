@@ -1,10 +1,15 @@
 """Tenants."""
 
+import re
+from typing import Final
+
 from django.db import models
 
 from database import ids
 from identity.core import tenancy
 from identity.core.models import Versioned
+
+SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 
 
 def _new_id() -> str:

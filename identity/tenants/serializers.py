@@ -1,6 +1,5 @@
 """Serializers of tenants."""
 
-import re
 from typing import Any, Final
 
 from django.utils.translation import gettext_noop
@@ -9,22 +8,21 @@ from rest_framework import serializers
 from audit.models import MIN_DAYS
 from identity.rest.fields import Line, Name, WholeNumber
 from identity.rest.serializers import Record
-from identity.tenants.models import Tenant
+from identity.tenants.models import SLUG, Tenant
 from identity.tenants.services import check_slug
 
 _MAX_RETENTION_DAYS: Final = 36_500
-_SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 
 
 class Slug(Line):
     """Lower-case letters, digits and dashes."""
 
-    pattern = r"^[a-z0-9-]{1,63}$"
+    pattern = f"^{SLUG.pattern}$"
 
     def to_internal_value(self, data: Any) -> str:
         """Return a valid slug."""
         slug = super().to_internal_value(data)
-        if not _SLUG.fullmatch(slug):
+        if not SLUG.fullmatch(slug):
             raise serializers.ValidationError(
                 gettext_noop("must be 1 to 63 lower-case letters, digits or dashes")
             )

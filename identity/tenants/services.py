@@ -1,8 +1,7 @@
 """Creating, changing and deleting tenants."""
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -14,9 +13,7 @@ from audit.events import Event
 from identity.core import audit_facts, records, tenancy
 from identity.core.errors import Invalid, ServiceError
 from identity.core.proof import TokenTooOld
-from identity.tenants.models import RetiredTenant, Tenant
-
-_SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
+from identity.tenants.models import SLUG, RetiredTenant, Tenant
 
 
 class DefaultTenantIsProtected(ServiceError):
@@ -33,7 +30,7 @@ def check_slug(slug: str) -> None:
         Invalid: the slug is not 1 to 63 of ``a-z``, ``0-9`` and ``-``, or a deleted tenant had it.
 
     """
-    if not _SLUG.fullmatch(slug):
+    if not SLUG.fullmatch(slug):
         raise Invalid("slug", gettext_noop("must be 1 to 63 lower-case letters, digits or dashes"))
     if RetiredTenant.objects.filter(slug=slug).exists():
         raise Invalid(

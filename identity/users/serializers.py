@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from identity.core.errors import FieldError
 from identity.rest.fields import ClearableFlag, Flag, JSONObject, Line, Text, Timestamp, Url
-from identity.rest.serializers import Record
+from identity.rest.serializers import Record, refuse_first
 from identity.users import addresses, factor_bits, identifiers, imported_hashes, ownership
 from identity.users.credentials import clean_password
 from identity.users.identifiers import ADDRESS_KINDS, Kind
@@ -107,8 +107,7 @@ class UserSerializer(Record):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a password or a hash of a new user, and not both."""
-        if error := next(self._find_password_conflict(), None):
-            raise serializers.ValidationError({error.field: error.rule}, code=error.code)
+        refuse_first(self._find_password_conflict())
         return super().validate(attrs)
 
     def find_conflicts(self, values: Mapping[str, Any]) -> Iterator[FieldError]:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ValidationError
 
 from identity.core.text_lists import join
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, FactorType
 from identity.factors.policy import ENROLABLE, Prompt, SocialRule
 from interaction.experience import factor_settings
 from interaction.experience.models import SignInExperience
@@ -50,7 +50,7 @@ def check(row: SignInExperience, submitted: Mapping[str, Any]) -> None:
         for field in factor_settings.find_unfit_policies(submitted)
     }
     only_channel = factor_settings.get_only_channel(row.sign_in)
-    for factor, channel in factor_settings.CHANNELS.items():
+    for factor, channel in ADDRESS_OF_FACTOR.items():
         if factor in submitted["factors"] and channel == only_channel:
             text = gettext("“%(factor)s” cannot be the second step while it is the only first step")
             problems["factors"] = text % {"factor": FACTORS[factor]}

@@ -6,11 +6,10 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from identity.core.errors import Invalid
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, FactorType
 from identity.factors.policy import AVAILABLE, ENROLABLE, Prompt, SocialRule, default_mfa
 from identity.rest.choices import Choice
 from identity.rest.fields import Flag, WholeNumber
-from identity.users.identifiers import Kind
 
 # The defaults of the objects. Rows of earlier releases have none of the members.
 DEFAULTS: Final[dict[str, dict[str, Any]]] = {
@@ -31,7 +30,6 @@ DEFAULTS: Final[dict[str, dict[str, Any]]] = {
     },
     "attestation": {"require": False, "allowed_aaguids": [], "allow_synced": True},
 }
-CHANNELS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
 class BadPolicy(Invalid):
@@ -55,11 +53,11 @@ def check(values: Mapping[str, Any]) -> None:
         )
     if factors == {FactorType.BACKUP_CODE}:
         raise BadPolicy("mfa.factors", "backup codes need another factor")
-    for factor in factors & set(CHANNELS):
-        if get_only_channel(values["sign_in"]) == CHANNELS[factor]:
+    for factor in factors & set(ADDRESS_OF_FACTOR):
+        if get_only_channel(values["sign_in"]) == ADDRESS_OF_FACTOR[factor]:
             raise BadPolicy(
                 "mfa.factors",
-                f"{factor} cannot be used while codes by {CHANNELS[factor]} are the only way in",
+                f"{factor} cannot be used while codes by {ADDRESS_OF_FACTOR[factor]} are the only way in",
             )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from identity.core.proof import TokenTooOld
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, FactorType
 from identity.factors.policy import Prompt, SocialRule
 from interaction.experience import factor_settings
 from interaction.experience.message_templates import CODES, KEY
@@ -76,7 +76,7 @@ def _get(name: str, experience: Mapping[str, Any]) -> dict[str, Any]:
 def _asks_fewer_users(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     factors, old_factors = set(map(FactorType, new["factors"])), set(map(FactorType, old["factors"]))
     # Codes that go to addresses, which an administrator may have changed before.
-    has_new_codes = bool(old_factors) and not (factors - old_factors).isdisjoint(factor_settings.CHANNELS)
+    has_new_codes = bool(old_factors) and not (factors - old_factors).isdisjoint(ADDRESS_OF_FACTOR)
     return (
         not old_factors <= factors
         or has_new_codes

@@ -17,7 +17,7 @@ from identity.factors import (
     totp,
 )
 from identity.factors.errors import AlreadyEnrolled, TooManyFactors
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, FactorType
 from identity.factors.policy import ENROLABLE
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.users.models import User
@@ -30,7 +30,7 @@ def get_factors(user: User) -> list[dict[str, Any]]:
     """Return what the user has set up, and the verified addresses to which codes can be sent now."""
     policy = experiences.current().factor_policy
     available = available_factors.find(user, policy)
-    sent = [factor for factor in available.get_usable(policy) if factor in available_factors.KINDS]
+    sent = [factor for factor in available.get_usable(policy) if factor in ADDRESS_OF_FACTOR]
     return [
         *(describe(factor) for factor in services.get_factors(user)),
         *(

@@ -13,11 +13,10 @@ from identity.core import durations
 from identity.core.errors import ServiceError
 from identity.core.text_lists import join
 from identity.factors.challenges import Ceremony
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, RECOVERY_CODE, FactorType
 from identity.limits import rules
 from identity.users.models import User
 from interaction.journeys import codes
-from interaction.journeys.second_factor.available_factors import KINDS
 from interaction.journeys.second_factor.next_step import Method
 from interaction.pages import error_messages, passkey_part
 
@@ -30,7 +29,6 @@ _LABELS: Final = {
 }
 
 
-RECOVERY: Final = "RecoveryCode"
 _RECOVERY_LABEL: Final = _("Recovery code from the people who run this service")
 
 
@@ -80,10 +78,11 @@ def describe(  # noqa: PLR0913 - the parts of a page
     """
     others = [(method.type.value, _LABELS[method.type]) for method in methods]
     if has_recovery:
-        others.append((RECOVERY, _RECOVERY_LABEL))
+        others.append((RECOVERY_CODE, _RECOVERY_LABEL))
         if is_recovery(request):
-            return {"factor": RECOVERY, "others": _links(others[:-1], page)}
+            return {"factor": RECOVERY_CODE, "others": _links(others[:-1], page)}
     factor = get_factor(request, [method.type for method in methods])
+    kind = ADDRESS_OF_FACTOR.get(factor)
     masked = next(method.masked for method in methods if method.type is factor)
     # The field stays after a wrong code, and if a code was sent a moment ago.
     was_sent = is_sent or form.is_bound or (error is not None and error.reason == "sent_too_often")
@@ -99,7 +98,7 @@ def describe(  # noqa: PLR0913 - the parts of a page
         else None,
         "masked": masked,
         "is_sent": was_sent,
-        "has_letters": factor in KINDS and codes.has_long_codes(KINDS[factor], getattr(user, KINDS[factor])),
+        "has_letters": kind is not None and codes.has_long_codes(kind, getattr(user, kind)),
         "is_mailed": factor is FactorType.EMAIL_CODE,
         "wait": wait,
         "wait_text": durations.describe(wait),
@@ -110,7 +109,7 @@ def describe(  # noqa: PLR0913 - the parts of a page
 def is_recovery(request: HttpRequest) -> bool:
     """Return whether the user chose to enter a recovery code."""
     sent = request.POST if request.method == "POST" else request.GET
-    return sent.get("with") == RECOVERY
+    return sent.get("with") == RECOVERY_CODE
 
 
 def _links(others: Sequence[tuple[str, Promise]], page: Callable[..., str]) -> list[dict[str, Any]]:

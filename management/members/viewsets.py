@@ -6,6 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.functional import cached_property
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
@@ -135,9 +136,8 @@ class MemberViewSet(MemberGroup):
 
     def list(self, request: Request, **_: Any) -> Response:
         """Return a page of members. ``phone`` matches the whole number, ``name`` any part of the name."""
-        rows: Any = (
-            self._list_query() if _FILTERS.isdisjoint(request.query_params) else self._filtered(request)
-        )
+        has_filters = not _FILTERS.isdisjoint(request.query_params)
+        rows: Any = self._matches.values(*_COLUMNS) if has_filters else self._list_query()
         page = self.paginate_queryset(rows)
         return self.get_paginated_response([_shape(row) for row in page or []])
 
@@ -148,8 +148,10 @@ class MemberViewSet(MemberGroup):
 
         return BoundListQuery(_MEMBERS, rows, self.get_queryset, organization_id=self._id())
 
-    def _filtered(self, request: Request) -> QuerySet[Membership, Row]:
-        query = FilterSerializer(data=request.query_params.dict())
+    @cached_property
+    def _matches(self) -> QuerySet[Membership]:
+        """The memberships that match the filters in the query string."""
+        query = FilterSerializer(data=self.request.query_params.dict())
         query.is_valid(raise_exception=True)
         members, filters = self.get_queryset(), query.validated_data
         if filters.get("phone"):
@@ -158,15 +160,13 @@ class MemberViewSet(MemberGroup):
             members = members.filter(user__name__icontains=filters["name"])
         if "is_admin" in filters:
             members = members.filter(is_admin=filters["is_admin"])
-        self.members = members
-        rows: QuerySet[Membership, Row] = members.values(*_COLUMNS)
-        return rows
+        return members
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int:
         """Return the number of members: the stored number, or a count of those that match the filters."""
         if isinstance(rows, BoundListQuery):
             return row_counts.count_members(self._id())
-        return self.members.count()  # without a join to the users
+        return self._matches.count()  # unlike ``rows``, it joins the users only for a filter
 
     def _id(self) -> UUID | None:
         return ids.parse(self.kwargs["organization_pk"])

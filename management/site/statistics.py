@@ -187,5 +187,5 @@ def _from_json(text: object) -> Figures | None:
             applications=Counter({(str(pk), str(name)): int(n) for pk, name, n in stored["applications"]}),
             **counts,
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -16,7 +16,8 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_noop
 
-from database.clock import SecondsAgo, limited
+from database.clock import SecondsAgo
+from database.expressions import at_most
 from identity.core.errors import Invalid
 from identity.resources.models import Resource
 from identity.tenants import services as tenants
@@ -105,14 +106,14 @@ def apply_settings(row: OidcSettings, changed: frozenset[str]) -> None:
     effective: dict[str, Any] = {}
     for name in names:
         seconds = getattr(row, name)
-        effective[_EFFECTIVE[name]] = F(name) if seconds is None else limited(name, seconds)
+        effective[_EFFECTIVE[name]] = F(name) if seconds is None else at_most(name, seconds)
     Application.objects.update(**effective)
 
 
 def are_kept() -> Q:
     """Return the condition that refresh families are within their application's current lifetimes."""
-    idle = limited("application__effective_refresh_idle_seconds", settings.REFRESH_TOKEN_IDLE_SECONDS)
-    absolute = limited(
+    idle = at_most("application__effective_refresh_idle_seconds", settings.REFRESH_TOKEN_IDLE_SECONDS)
+    absolute = at_most(
         "application__effective_refresh_absolute_seconds", settings.REFRESH_TOKEN_ABSOLUTE_SECONDS
     )
     return Q(rotated_at__gt=SecondsAgo(idle), created_at__gt=SecondsAgo(absolute))

@@ -42,7 +42,7 @@ _of_client: Final = Select(
             code_hash=text("code_hash"), application__client_id=text("client_id")
         )
         .select_related("user", "session", "application")
-        .defer(*token_columns.NOT_WITH_CODES)
+        .defer(*token_columns.NOT_WITH_CODES, *token_columns.NOT_WITH_APPLICATIONS)
         .annotate(
             **token_columns.get_signing_keys(),
             is_live=is_live(),

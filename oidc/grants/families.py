@@ -43,7 +43,7 @@ _of_client: Final = Select(
     lambda: (
         RefreshFamily.objects.filter(pk=uuid("pk"), application__client_id=text("client_id"))
         .select_related("user", "application")
-        .defer(*token_columns.NOT_WITH_FAMILIES)
+        .defer(*token_columns.NOT_WITH_FAMILIES, *token_columns.NOT_WITH_APPLICATIONS)
         .annotate(**token_columns.get_signing_keys(), **token_columns.get_state())[:1]
     )
 )

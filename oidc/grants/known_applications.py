@@ -20,20 +20,6 @@ from oidc.grants.models import AuthorizationCode, RefreshFamily
 M = TypeVar("M", bound=Model)
 
 _UNLIMITED: Final = -1
-# Columns that matter only to ``is_refreshable`` and ``in_grace``, and columns of users that no token has.
-_OF_USERS: Final = (
-    *token_columns.OF_USERS_NOT_WITH_FAMILIES,
-    *(f"user__{column}" for column in ("version", "email_proven", "phone_proven", "self_registered")),
-)
-_NOT_WITH_FAMILIES: Final = (
-    *("updated_at", "rotated_at", "idle_expires_at", "expires_at", "ended_at", "end_reason"),
-    *_OF_USERS,
-)
-_NOT_WITH_CODES: Final = (
-    *("code_hash", "updated_at", "expires_at", "family_id", "access_token_id", "access_token_expires_at"),
-    *token_columns.OF_SESSIONS_NOT_WITH_CODES,
-    *_OF_USERS,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +84,7 @@ def _find_codes(has_secret: Q) -> QuerySet[AuthorizationCode]:
     found = _limit_to_known(AuthorizationCode.objects.filter(code_hash=text("code_hash")), has_secret)
     return (
         found.select_related("user", "session")
-        .defer(*_NOT_WITH_CODES)
+        .defer(*token_columns.NOT_WITH_CODES)
         .annotate(
             **token_columns.get_signing_keys(),
             is_live=codes.is_live(),
@@ -111,7 +97,7 @@ def _find_families(has_secret: Q) -> QuerySet[RefreshFamily]:
     found = _limit_to_known(RefreshFamily.objects.filter(pk=uuid("pk")), has_secret)
     return (
         found.select_related("user")
-        .defer(*_NOT_WITH_FAMILIES)
+        .defer(*token_columns.NOT_WITH_FAMILIES)
         .annotate(**token_columns.get_signing_keys(), **token_columns.get_state())[:1]
     )
 

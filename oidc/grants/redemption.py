@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from audit import log
 from audit.models import Entry
 from database.batching import Work
-from database.row_locks import ExistsUnchanged, ExistsUndeleted
+from database.locking_conditions import ExistsUnchanged, ExistsUndeleted
 from database.statements import AtomicChange
 from identity.core.tenant_statements import Update, moment, text, uuid
 from identity.sessions.models import Session

@@ -20,28 +20,30 @@ from oidc.applications import lifetimes
 from oidc.applications.models import PAGE_COLUMNS
 from oidc.keys.models import SigningKey
 
-_OF_USERS: Final = (
-    *("password", "search_text", "username_key", "email_key", "phone_key"),
-    *("last_sign_in_at", "login_count", "factors", "two_step", "factor_skipped_at"),
+_GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
+_USER_COLUMNS_IN_NO_TOKEN: Final = (
+    *("version", "password", "search_text", "username_key", "email_key", "phone_key"),
+    *("email_proven", "phone_proven", "self_registered", "last_sign_in_at", "login_count"),
+    *("factors", "two_step", "factor_skipped_at"),
 )
-_OF_SESSIONS: Final = (
+_SESSION_COLUMNS_IN_NO_TOKEN: Final = (
     *("token_hash", "ip", "user_agent", "second_factor_at", "password_confirmed_at", "keep_signed_in"),
     *("last_used_at", "expires_at", "created_at", "updated_at"),
 )
-_GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
-_OF_APPLICATIONS: Final = (*PAGE_COLUMNS, "default_acr_values", "default_max_age")
 
-OF_USERS_NOT_WITH_FAMILIES: Final = tuple(f"user__{column}" for column in _OF_USERS)
-OF_SESSIONS_NOT_WITH_CODES: Final = tuple(f"session__{column}" for column in _OF_SESSIONS)
+NOT_WITH_APPLICATIONS: Final = tuple(
+    f"application__{column}" for column in (*PAGE_COLUMNS, "default_acr_values", "default_max_age")
+)
+_NOT_WITH_USERS: Final = tuple(f"user__{column}" for column in _USER_COLUMNS_IN_NO_TOKEN)
+# The times and the reason of the end matter only to ``is_refreshable`` and ``in_grace``.
 NOT_WITH_FAMILIES: Final = (
-    *(f"application__{column}" for column in _OF_APPLICATIONS),
-    *OF_USERS_NOT_WITH_FAMILIES,
+    *("updated_at", "rotated_at", "idle_expires_at", "expires_at", "ended_at", "end_reason"),
+    *_NOT_WITH_USERS,
 )
 NOT_WITH_CODES: Final = (
     *("code_hash", "updated_at", "expires_at", "family_id", "access_token_id", "access_token_expires_at"),
-    *(f"user__{column}" for column in ("version", "email_proven", "phone_proven", "self_registered")),
-    *NOT_WITH_FAMILIES,
-    *OF_SESSIONS_NOT_WITH_CODES,
+    *_NOT_WITH_USERS,
+    *(f"session__{column}" for column in _SESSION_COLUMNS_IN_NO_TOKEN),
 )
 
 

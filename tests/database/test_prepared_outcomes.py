@@ -16,7 +16,7 @@ from django.db import (
 
 import config.urls
 from database.parameters import _UNCONVERTED, Parameter
-from database.statements import Prepared, Statement, _SingleStatement
+from database.statements import Combined, Prepared, Statement
 from tests.support.cast import World
 from tests.support.prepared_statements import outcome, prepare, run
 
@@ -58,7 +58,7 @@ def statements() -> dict[str, Statement[Any]]:
 
 
 def bound(compiled: Prepared) -> list[Any]:
-    parts = compiled.parts if isinstance(compiled, _SingleStatement) else [compiled]
+    parts = compiled.parts if isinstance(compiled, Combined) else [compiled]
     values = [
         {param.name: example(param) for param in part.params if isinstance(param, Parameter)}
         for part in parts

@@ -101,7 +101,7 @@ def _by_surface(environ: Environ) -> Served | None:
     if answer is None:
         return None
     content = b"" if environ["REQUEST_METHOD"] == "HEAD" else answer.body
-    return _surfaces.get_status_line(answer), list(answer.headers.items()), content
+    return answer.status_line, list(answer.headers.items()), content
 
 
 def _undone(serve: Callable[[Environ], Served | None], environ: Environ) -> str:

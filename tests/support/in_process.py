@@ -35,7 +35,7 @@ def _surfaces_first(environ: dict[str, Any], start_response: Callable[..., Any])
     answer = surfaces.serve(environ)
     if answer is None:
         return _handler()(environ, start_response)
-    start_response(surfaces.get_status_line(answer), list(answer.headers.items()))
+    start_response(answer.status_line, list(answer.headers.items()))
     return (answer.body,)
 
 

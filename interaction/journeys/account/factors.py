@@ -8,7 +8,7 @@ from django.db import transaction
 from database import ids
 from identity.factors import authenticators, backup_codes, forgetting, services, settings_of_users
 from identity.factors.errors import FactorError, FactorNotAllowed
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, FactorType
 from identity.factors.needed import AvailableFactors
 from identity.factors.policy import Policy
 from identity.factors.services import NoSuchFactor, StoredFactor
@@ -77,9 +77,7 @@ def get_overview(session: Session, experience: SignInExperience) -> Overview | N
     return Overview(
         factors=[factor for factor in stored if factor.type is not FactorType.BACKUP_CODE],
         sent=[
-            available_factors.mask_address(user, factor)
-            for factor in usable
-            if factor in available_factors.KINDS
+            available_factors.mask_address(user, factor) for factor in usable if factor in ADDRESS_OF_FACTOR
         ],
         two_step=user.two_step,
         is_required=demands.is_factor_required(user, policy),

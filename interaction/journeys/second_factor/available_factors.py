@@ -1,9 +1,7 @@
 """The second factors that a user can prove now."""
 
-from typing import Final
-
 from identity.factors import passkeys
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, FactorType
 from identity.factors.needed import AvailableFactors
 from identity.factors.policy import Policy
 from identity.users.factor_bits import FIRST_PASSKEY, PASSKEY
@@ -11,9 +9,6 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors import delivery
 from interaction.verification import recipients, resets
-
-# Where the code of a factor is sent.
-KINDS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
 def find(user: User, policy: Policy, proven: FactorType | None = None) -> AvailableFactors:
@@ -45,7 +40,7 @@ def get_reachable(user: User, policy: Policy) -> frozenset[Kind]:
     """Return the kinds of verified addresses to which a code can be sent as a second factor."""
     verified = [
         kind
-        for factor, kind in KINDS.items()
+        for factor, kind in ADDRESS_OF_FACTOR.items()
         if factor in policy.factors and getattr(user, kind) and getattr(user, f"{kind}_verified")
     ]
     channels = delivery.channels() if verified else set()
@@ -91,9 +86,9 @@ def find_mailbox_of_account(user: User, policy: Policy) -> frozenset[Kind]:
 
 def mask_address(user: User, factor: FactorType) -> str:
     """Return where the code of a factor is sent, so that its owner recognizes it; empty for other factors."""
-    if factor not in KINDS:
+    if factor not in ADDRESS_OF_FACTOR:
         return ""
-    address = str(getattr(user, KINDS[factor]))
+    address = str(getattr(user, ADDRESS_OF_FACTOR[factor]))
     if factor is FactorType.PHONE_CODE:
         return f"•••{address[-2:]}"
     name, _, domain = address.rpartition("@")

@@ -7,7 +7,7 @@ no sign-in and no session.
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from django.db import transaction
 
@@ -17,7 +17,7 @@ from database import chains
 from database.chains import Chain
 from identity.factors import authenticators, backup_codes, locks, metrics, recovery
 from identity.factors.errors import FactorLocked, FactorNotAllowed, WrongFactor
-from identity.factors.kinds import FactorType
+from identity.factors.kinds import ADDRESS_OF_FACTOR, RECOVERY_CODE, FactorType
 from identity.factors.models import Authenticator
 from identity.limits import rules
 from identity.limits import services as limits
@@ -25,11 +25,8 @@ from identity.sessions.known_users import KnownUsers
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.journeys import codes
-from interaction.journeys.second_factor.available_factors import KINDS
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
-
-RECOVERY_CODE: Final = "RecoveryCode"
 
 
 def send(user: User, factor: FactorType, *, binding: str, known: KnownUsers) -> int:
@@ -43,9 +40,9 @@ def send(user: User, factor: FactorType, *, binding: str, known: KnownUsers) -> 
         limits.TooMany: too many from this network.
 
     """
-    if factor not in KINDS:
+    if factor not in ADDRESS_OF_FACTOR:
         raise FactorNotAllowed("type: no code is sent for this factor")
-    kind = KINDS[factor]
+    kind = ADDRESS_OF_FACTOR[factor]
     return codes.send(
         purpose=Purpose.SECOND_FACTOR,
         kind=kind,
@@ -118,7 +115,7 @@ def check(
         unused = authenticators.find_code(user, code, own)
     elif factor is FactorType.BACKUP_CODE:
         unused = backup_codes.find_code(user, code)
-    elif factor in KINDS:
+    elif factor in ADDRESS_OF_FACTOR:
         unused = _enter_sent_code(user, factor, code, binding)
     else:
         raise FactorNotAllowed("type: this factor has no codes")
@@ -153,7 +150,7 @@ def record_failure(user: User, factor: str, error: WrongFactor) -> None:
 
 
 def _enter_sent_code(user: User, factor: FactorType, code: str, binding: str) -> _EnteredProof | None:
-    kind = KINDS[factor]
+    kind = ADDRESS_OF_FACTOR[factor]
     try:
         proof = verification.verify(
             purpose=Purpose.SECOND_FACTOR,

@@ -4,6 +4,7 @@ from audit import log
 from audit.events import Event
 from identity.factors import metrics
 from identity.factors.errors import FactorNotAllowed, WrongFactor
+from identity.factors.kinds import RECOVERY_CODE
 from identity.factors.needed import FirstFactor
 from identity.factors.policy import ENROLABLE
 from identity.limits import rules
@@ -13,7 +14,7 @@ from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import checking, starting
-from interaction.journeys.second_factor.checking import RECOVERY_CODE, CheckedCode
+from interaction.journeys.second_factor.checking import CheckedCode
 from interaction.journeys.second_factor.sign_ins import CombinedSuccess, Outcome, SignIn, Visit
 from interaction.social import usable_accounts
 

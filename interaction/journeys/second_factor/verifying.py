@@ -14,7 +14,7 @@ from audit.events import Event
 from audit.log import AuditedOperation
 from identity.factors import locks
 from identity.factors.errors import FactorNotAllowed, WrongFactor
-from identity.factors.kinds import FactorType, add_methods
+from identity.factors.kinds import RECOVERY_CODE, FactorType, add_methods
 from identity.factors.levels import Level
 from identity.factors.needed import FirstFactor
 from identity.users import typed_identifiers
@@ -26,7 +26,6 @@ from interaction.journeys.second_factor import (
     session_proofs,
     starting,
 )
-from interaction.journeys.second_factor.checking import RECOVERY_CODE
 from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import (
     CombinedSuccess,

@@ -144,11 +144,12 @@ STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_gra
 
 def keep_plan(http: HttpRequest, granted: Granted, answer: HttpResponse) -> None:
     """Keep what was decided about a request that has passed all steps, if ``answer_by_plan`` may use it."""
-    if granted.repeatable and (sent := raw_request.parse(http.META, http.body)):
+    repeatable = granted.repeatable
+    if repeatable and (sent := raw_request.parse(http.META, http.body)):
         if granted.context.user is None:
-            plans.add(sent, granted, answer.content)
+            plans.add(sent, repeatable, granted.context, answer.content)
         else:
-            user_plans.add(sent, granted)
+            user_plans.add(sent, repeatable.request)
 
 
 def answer_by_plan(environ: dict[str, Any], request_id: str) -> Work[Answer | None]:

@@ -27,9 +27,10 @@ from oidc.applications import client_secrets
 from oidc.keys import signing, usage
 from oidc.keys.models import SigningKey
 from oidc.provider import tokens
+from oidc.provider.grant_context import GrantContext
 from oidc.provider.token import plan_conditions, plan_store
 from oidc.provider.token.raw_request import RawTokenRequest
-from oidc.provider.token.request import Granted
+from oidc.provider.token.request import Repeatable
 
 _ANSWER_START: Final = b'{"access_token":"'
 
@@ -86,10 +87,9 @@ def _reserve_key(plan: IssuingPlan, exp: int) -> bool:
     return active == plan.key_id
 
 
-def add(sent: RawTokenRequest, granted: Granted, answer: bytes) -> None:
+def add(sent: RawTokenRequest, repeatable: Repeatable, context: GrantContext, answer: bytes) -> None:
     """Make a plan of a request that passed all steps, if a condition proves it. ``answer`` is the body."""
-    context, repeatable = granted.context, granted.repeatable
-    if repeatable is None or context.facts.omitted or sent.client_id != context.application.client_id:
+    if context.facts.omitted or sent.client_id != context.application.client_id:
         return
     if not answer.startswith(_ANSWER_START):
         raise ValueError("the answer does not begin with its access token")

@@ -51,25 +51,22 @@ def grant(plan: UserPlan, sent: RawTokenRequest) -> Work[Granted | None]:
     """Redeem the code or rotate the family, or return None if the request must pass all steps."""
     if sent.presented.keys() != plan.presented:
         return None
-    grant, known = _GRANTS[plan.request.grant_type], plan.known
+    module, known = _GRANTS[plan.request.grant_type], plan.known
     parsed = replace(plan.request, parameters={**plan.request.parameters, **sent.presented})
-    found = yield from grant.find_known(parsed, known)
+    found = yield from module.find_known(parsed, known)
     if found is None:  # it is unknown, or the plan outdated: the next request that succeeds replaces the plan
         return None
     request = AuthenticatedRequest(
         parsed, found.client, found.presented, is_secret_checked=known.secret is not None
     )
     try:
-        return (yield from grant.grant_if_free(request))
+        return (yield from module.grant_if_free(request))
     except (OAuthError, IntegrityError, SigningKey.DoesNotExist):
         return None
 
 
-def add(sent: RawTokenRequest, granted: Granted) -> None:
+def add(sent: RawTokenRequest, request: AuthenticatedRequest) -> None:
     """Make a plan of a request that passed all steps, if a later request can be compared with it."""
-    if granted.repeatable is None:
-        return
-    request = granted.repeatable.request
     parsed, application = request.parsed, request.application
     presented = {name: value for name, value in parsed.parameters.items() if name in PRESENTED}
     is_same = sent.presented == presented and sent.client_id == application.client_id

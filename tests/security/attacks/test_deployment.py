@@ -13,7 +13,6 @@ from django.conf import settings
 from django.db import connection
 from redis import Redis
 
-from database.redis import JSONSerializer
 from tests.support import nodes, redis_server, second, wrong_redis
 from tests.support.cast import PASSWORD
 from tests.support.operators import Operator, administrator
@@ -100,12 +99,6 @@ class TestCache:
         assert keys
         assert shown.status_code == 200
         assert not trace.exists()
-
-    @pytest.mark.parametrize("kept", [b"", b"\xff", b"[", b"[1, 2]", b'{"days": 1}', b"[" * 100_000, b"7"])
-    def test_attack_AP19_nonsense_in_place_of_the_figures(self, kept, monkeypatch):
-        from management.site import statistics  # noqa: PLC0415 - the site is loaded by then
-
-        assert statistics._from_json(JSONSerializer().loads(kept)) is None
 
     @pytest.mark.skipif(not os.environ.get("GATEHOUSE_THOROUGH"), reason="starts a server for each answer")
     @pytest.mark.parametrize(
