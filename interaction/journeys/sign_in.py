@@ -65,10 +65,10 @@ def sign_in_with_password(
             user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
             if device:
-                locks.record_unknown_failure(kind, key, visit.known, device)
+                locks.count_failure_of_unknown_device(kind, key, visit.known, device)
             raise
         if device and not visit.known.is_current(device, user):
-            locks.apply_identifier_lock(kind, key)
+            locks.check_shared_lock(kind, key)
         return start_session_or_store(
             user,
             SignIn(way=FirstFactor.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
