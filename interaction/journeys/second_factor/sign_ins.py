@@ -126,6 +126,10 @@ class Visit:
         """The id of the application that sent the pending request; None without such a request."""
         return self.pending.application.pk if self.pending else None
 
+    def get_experience(self) -> SignInExperience:
+        """Return the experience of the tenant, which is read now if it was not read with the visit."""
+        return self.experience or experiences.current()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
