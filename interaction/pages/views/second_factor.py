@@ -14,7 +14,7 @@ from identity.http.responses import add_headers, redirect
 from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import current_step, leaving, next_step, verifying, visits
 from interaction.journeys.second_factor.current_step import NothingToProve, SecondStep
-from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.journeys.second_factor.sign_ins import Visit, get_step_url
 from interaction.pages import factor_page
 from interaction.pages.factor_page import FactorForm
 from interaction.pages.views import shared
@@ -31,7 +31,7 @@ def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse
     try:
         step = current_step.find(visit)
         if not step.need.methods:
-            return redirect(page_url("pages:set-up", visit.pending))
+            return redirect(get_step_url(step.need, visit.pending))
         if request.method != "POST":
             return _page(request, step, FactorForm())
         if "skip" in request.POST or "cancel" in request.POST:

@@ -13,6 +13,7 @@ from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import backup, current_step, setting_up, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.current_step import SecondStep
+from interaction.journeys.second_factor.sign_ins import get_step_url
 from interaction.pages import factor_page, passkey_part
 from interaction.pages.forms import SetUpForm
 from interaction.pages.views import shared
@@ -28,7 +29,7 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     try:
         step = current_step.find(visit)
         if step.need.methods:
-            return redirect(page_url("pages:second-factor", visit.pending))
+            return redirect(get_step_url(step.need, visit.pending))
         if request.method != "POST":
             return _page(request, step, SetUpForm(), _begin(step))
         if "skip" in request.POST or "cancel" in request.POST:
