@@ -11,8 +11,8 @@ from identity.core.errors import ServiceError
 from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
 from identity.http.responses import add_headers, redirect
-from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import current_step, leaving, next_step, verifying, visits
+from interaction.journeys.pending import page_url
+from interaction.journeys.second_factor import current_step, leaving, next_step, verifying
 from interaction.journeys.second_factor.current_step import NothingToProve, SecondStep
 from interaction.journeys.second_factor.sign_ins import Visit, get_step_url
 from interaction.pages import factor_page
@@ -23,11 +23,9 @@ from interaction.pending_sign_ins.services import NothingPending
 _URL: Final = "pages:second-factor"
 
 
-@shared.step
-def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+@shared.second_step
+def second_factor(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask for the second factor, and start the session."""
-    sent = request.POST if request.method == "POST" else request.GET
-    visit = visits.find(request, sent.get("interaction", ""))
     try:
         step = current_step.find(visit)
         if not step.need.methods:

@@ -9,11 +9,11 @@ from identity.core.errors import ServiceError
 from identity.factors.errors import EnrolmentExpired
 from identity.factors.kinds import FactorType
 from identity.http.responses import add_headers, redirect
-from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import backup, current_step, setting_up, visits
+from interaction.journeys.pending import page_url
+from interaction.journeys.second_factor import backup, current_step, setting_up
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.current_step import SecondStep
-from interaction.journeys.second_factor.sign_ins import get_step_url
+from interaction.journeys.second_factor.sign_ins import Visit, get_step_url
 from interaction.pages import factor_page, passkey_part
 from interaction.pages.forms import SetUpForm
 from interaction.pages.views import shared
@@ -21,11 +21,9 @@ from interaction.pages.views.second_factor import leave, start_again
 from interaction.pending_sign_ins.services import NothingPending
 
 
-@shared.step
-def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+@shared.second_step
+def set_up(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask a user without a second factor to set one up."""
-    sent = request.POST if request.method == "POST" else request.GET
-    visit = visits.find(request, sent.get("interaction", ""))
     try:
         step = current_step.find(visit)
         if step.need.methods:
@@ -98,11 +96,9 @@ def _page(  # noqa: PLR0913 - the parts of a page
     )
 
 
-@shared.step
-def backup_codes(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+@shared.second_step
+def backup_codes(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Offer backup codes after the first factor was set up, and show them once."""
-    sent = request.POST if request.method == "POST" else request.GET
-    visit = visits.find(request, sent.get("interaction", ""))
     if visit.current is None:
         return start_again(visit)
     if request.method != "POST" and not backup.should_offer(visit.current):
