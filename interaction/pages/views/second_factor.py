@@ -33,7 +33,7 @@ def second_factor(request: HttpRequest, visit: Visit) -> HttpResponse:
         if request.method != "POST":
             return _page(request, step, FactorForm())
         if "skip" in request.POST or "cancel" in request.POST:
-            return leave(request, visit, refuse=partial(_refuse, request, step))
+            return leave(request, step, refuse=partial(_refuse, request, step))
         return _prove(request, step)
     except NothingPending as error:
         return start_again(visit, error)
@@ -52,18 +52,18 @@ def start_again(visit: Visit, error: NothingPending | None = None) -> HttpRespon
 
 
 def leave(
-    request: HttpRequest, visit: Visit, *, refuse: Callable[[ServiceError], HttpResponse]
+    request: HttpRequest, step: SecondStep, *, refuse: Callable[[ServiceError], HttpResponse]
 ) -> HttpResponse:
     """Skip or cancel the step. If that is refused, return the page of ``refuse``.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
+        NothingPending: another request has finished the sign-in.
 
     """
     try:
         if "skip" in request.POST:
-            return shared.redirect_signed_in(request, leaving.skip(visit))
-        return redirect(leaving.cancel(visit))
+            return shared.redirect_signed_in(request, leaving.skip(step))
+        return redirect(leaving.cancel(step))
     except NothingPending:
         raise
     except ServiceError as error:
@@ -85,9 +85,9 @@ def _prove(request: HttpRequest, step: SecondStep) -> HttpResponse:
         return _page(request, step, form, 400)
     try:
         if is_recovery:
-            result = verifying.redeem_recovery_code(step.visit, code=form.cleaned_data["code"])
+            result = verifying.redeem_recovery_code(step, code=form.cleaned_data["code"])
         else:
-            result = verifying.verify(step.visit, factor=factor, **form.cleaned_data)
+            result = verifying.verify(step, factor=factor, **form.cleaned_data)
     except NothingPending:
         raise
     except ServiceError as error:
@@ -99,7 +99,7 @@ def _prove(request: HttpRequest, step: SecondStep) -> HttpResponse:
 
 def _send(request: HttpRequest, step: SecondStep, factor: FactorType) -> HttpResponse:
     try:
-        verifying.send_code(step.visit, factor=factor)
+        verifying.send_code(step, factor=factor)
     except NothingPending:
         raise
     except ServiceError as error:

@@ -31,7 +31,7 @@ def set_up(request: HttpRequest, visit: Visit) -> HttpResponse:
         if request.method != "POST":
             return _page(request, step, SetUpForm(), _begin(step))
         if "skip" in request.POST or "cancel" in request.POST:
-            return leave(request, visit, refuse=partial(_refuse, request, step))
+            return leave(request, step, refuse=partial(_refuse, request, step))
         if FactorType.TOTP not in step.need.enrolable:  # the page was open for too long
             return _page(request, step, SetUpForm(), None, 403)
         return _confirm(request, step)
@@ -40,7 +40,7 @@ def set_up(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _begin(step: SecondStep) -> Offer | None:
-    return setting_up.begin_totp(step.visit) if FactorType.TOTP in step.need.enrolable else None
+    return setting_up.begin_totp(step) if FactorType.TOTP in step.need.enrolable else None
 
 
 def _refuse(request: HttpRequest, step: SecondStep, error: ServiceError) -> HttpResponse:
@@ -51,14 +51,14 @@ def _refuse(request: HttpRequest, step: SecondStep, error: ServiceError) -> Http
 def _confirm(request: HttpRequest, step: SecondStep) -> HttpResponse:
     form = SetUpForm(request.POST)
     try:
-        offer = setting_up.begin_totp(step.visit, repeated=request.POST.get("enrolment", ""))
+        offer = setting_up.begin_totp(step, repeated=request.POST.get("enrolment", ""))
     except EnrolmentExpired as error:
         shared.add_error(form, error)
-        return _page(request, step, form, setting_up.begin_totp(step.visit), error.status)
+        return _page(request, step, form, setting_up.begin_totp(step), error.status)
     if not form.is_valid():
         return _page(request, step, form, offer, 400)
     try:
-        return shared.redirect_signed_in(request, setting_up.confirm_totp(step.visit, **form.cleaned_data))
+        return shared.redirect_signed_in(request, setting_up.confirm_totp(step, **form.cleaned_data))
     except NothingPending:
         raise
     except ServiceError as error:
