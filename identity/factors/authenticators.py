@@ -147,7 +147,7 @@ class ValidCode:
 
 def get_timed(**condition: object) -> QuerySet[Authenticator]:
     """Return authenticators with the time of the database, which ``find_code`` needs."""
-    return Authenticator.objects.filter(**condition).annotate(now=DatabaseNow()).order_by("pk")
+    return Authenticator.objects.filter(**condition).annotate(read_at=DatabaseNow()).order_by("pk")
 
 
 def find_code(user: User, code: str, own: Iterable[Authenticator] | None = None) -> ValidCode | None:
@@ -159,7 +159,7 @@ def find_code(user: User, code: str, own: Iterable[Authenticator] | None = None)
     if len(digits) != totp.DIGITS:
         return None
     for authenticator in _of_user.all(user_id=user.pk) if own is None else own:
-        secret, now = _decrypt_secret(authenticator), getattr(authenticator, "now").timestamp()  # noqa: B009
+        secret, now = _decrypt_secret(authenticator), authenticator.now.timestamp()
         step = secret and totp.find_step(secret, digits, after=authenticator.last_step, now=now)
         if step:
             return ValidCode(authenticator, step)

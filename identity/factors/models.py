@@ -3,6 +3,8 @@
 The database keeps ``User.factors`` up to date by triggers: see ``triggers``.
 """
 
+from datetime import datetime
+
 from django.db import models
 from django.db.models import Q
 
@@ -46,6 +48,19 @@ class Authenticator(TenantModel):
 
     def __str__(self) -> str:
         return self.name or str(self.pk)
+
+    @property
+    def now(self) -> datetime:
+        """The time of the database when the authenticator was read.
+
+        Raises:
+            AttributeError: it was not read with ``authenticators.get_timed``.
+
+        """
+        read_at: datetime | None = getattr(self, "read_at", None)
+        if read_at is None:
+            raise AttributeError("now: read the authenticator with authenticators.get_timed")
+        return read_at
 
 
 class BackupCode(TenantModel):

@@ -37,16 +37,19 @@ class TooMany(ServiceError):
         super().__init__(fill(_TRY_AGAIN, count=resets_in), headers={"Retry-After": str(resets_in)})
 
 
-def hit(*hits: tuple[Limit, str], refusal: Callable[[int], Exception] = TooMany) -> None:
-    """Count a hit on each limit, or on none if one is reached.
+def hit(
+    *hits: tuple[Lock | Limit, str], refusal: Callable[[int], Exception] = TooMany, group: str = ""
+) -> None:
+    """Count a hit on each limit or lock, or on none if one is reached.
 
-    A rollback of the caller's transaction undoes hits in the database, but not in Redis.
+    A rollback of the caller's transaction undoes hits in the database, but not in Redis. ``get_locks`` and
+    ``clear_locks`` find the locks by their ``group``.
 
     Raises:
-        TooMany: a limit is reached. ``refusal`` can replace it: it gets the seconds to wait.
+        TooMany: a limit or lock is reached. ``refusal`` can replace it: it gets the seconds to wait.
 
     """
-    refused = stores.count_hits([Hit(limit, key) for limit, key in hits]).refusal
+    refused = stores.count_hits([Hit(rule, key, group) for rule, key in hits]).refusal
     if refused:
         raise refusal(refused.resets_in)
 

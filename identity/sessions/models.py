@@ -99,8 +99,16 @@ class Session(TenantModel):
 
     @property
     def highest_level(self) -> int:
-        """The highest level that the tenant's factors reach; 1 unless ``services.find`` read it."""
-        return int(getattr(self, "tenant_level", 1))
+        """The highest level that the tenant's factors reach.
+
+        Raises:
+            AttributeError: the session was not read with ``services.LIVE``.
+
+        """
+        level: int | None = getattr(self, "tenant_level", None)
+        if level is None:  # with a default, the session would never need a step-up
+            raise AttributeError("highest_level: read the session with services.LIVE")
+        return level
 
     @property
     def now(self) -> datetime:

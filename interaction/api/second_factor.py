@@ -24,6 +24,7 @@ from interaction.api.views import InteractionView, respond_to_sign_in
 from interaction.journeys import languages, sign_in_or_session
 from interaction.journeys.second_factor import (
     backup,
+    current_step,
     leaving,
     next_step,
     recovering,
@@ -31,6 +32,7 @@ from interaction.journeys.second_factor import (
     verifying,
     visits,
 )
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.reauthentication import NotSignedIn
 from interaction.journeys.second_factor.sign_ins import Visit
 
@@ -44,6 +46,11 @@ class SecondFactorView(InteractionView):
         """Return the validated fields of the body, and the browser with its pending sign-in."""
         fields = self.read_body(request)
         return fields, visits.find(request, fields.pop("interaction"), self.factor)
+
+    def read_step(self, request: Request) -> tuple[dict[str, Any], SecondStep]:
+        """Return the validated fields of the body, and what the browser has to prove."""
+        fields, visit = self.read(request)
+        return fields, current_step.find(visit)
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
         """Return the response, which browsers do not store."""
@@ -75,8 +82,8 @@ class _Code(SecondFactorView):
     factor: ClassVar[FactorType]
 
     def post(self, request: Request) -> Response:
-        fields, visit = self.read(request)
-        result = verifying.verify(visit, factor=self.factor, **fields)
+        fields, step = self.read_step(request)
+        result = verifying.verify(step, factor=self.factor, **fields)
         return respond_to_sign_in(request, result)
 
 
@@ -115,7 +122,7 @@ class RecoveryCode(SecondFactorView):
         if fields["identifier"]:
             result = recovering.sign_in(visit, identifier=fields["identifier"], code=fields["code"])
         else:
-            result = verifying.redeem_recovery_code(visit, code=fields["code"])
+            result = verifying.redeem_recovery_code(current_step.find(visit), code=fields["code"])
         return respond_to_sign_in(request, result)
 
 
@@ -142,8 +149,8 @@ class VerifyFactorCode(SecondFactorView):
 
     def post(self, request: Request) -> Response:
         """Finish the sign-in with a code that was sent."""
-        fields, visit = self.read(request)
-        result = verifying.verify(visit, factor=FactorType(fields.pop("type")), **fields)
+        fields, step = self.read_step(request)
+        result = verifying.verify(step, factor=FactorType(fields.pop("type")), **fields)
         return respond_to_sign_in(request, result)
 
 
@@ -155,8 +162,8 @@ class Skip(SecondFactorView):
 
     def post(self, request: Request) -> Response:
         """Decline to set up a second factor, if the tenant only offers it."""
-        _, visit = self.read(request)
-        return respond_to_sign_in(request, leaving.skip(visit))
+        _, step = self.read_step(request)
+        return respond_to_sign_in(request, leaving.skip(step))
 
 
 class Cancel(SecondFactorView):
@@ -170,8 +177,8 @@ class Cancel(SecondFactorView):
 
         A third-party application without the user's consent gets `access_denied`.
         """
-        _, visit = self.read(request)
-        return Response({"redirect_to": leaving.cancel(visit)})
+        _, step = self.read_step(request)
+        return Response({"redirect_to": leaving.cancel(step)})
 
 
 class SetUpTotp(SecondFactorView):
@@ -194,8 +201,8 @@ class VerifySetUpTotp(SecondFactorView):
 
     def post(self, request: Request) -> Response:
         """Set up an authenticator with one of its codes, and finish the sign-in."""
-        fields, visit = self.read(request)
-        return respond_to_sign_in(request, setting_up.confirm_totp(visit, **fields))
+        fields, step = self.read_step(request)
+        return respond_to_sign_in(request, setting_up.confirm_totp(step, **fields))
 
 
 class SetUpBackupCodes(SecondFactorView):

@@ -17,14 +17,13 @@ class Locked(credentials.InvalidCredentials):
         super().__init__(headers={"Retry-After": str(seconds)})
 
 
-def apply_identifier_lock(kind: Kind, key: str, *, failed: bool = False) -> None:
-    """Apply the lock that is shared by all browsers from which the user has not signed in before.
+def check_shared_lock(kind: Kind, key: str) -> None:
+    """Check the lock that is shared by all browsers from which the user has not signed in before.
 
     A browser with a device id has a lock of its own, unless the id is outdated or of another user.
 
     Raises:
         Locked: too many attempts failed before.
-        credentials.InvalidCredentials: the attempt has ``failed``, which is counted.
 
     """
     group = sign_in_locks.get_group(kind, key)
@@ -34,13 +33,17 @@ def apply_identifier_lock(kind: Kind, key: str, *, failed: bool = False) -> None
         locked=Locked,
         group=group,
     ) as attempt:
-        if failed:
-            raise credentials.InvalidCredentials
         attempt.cancel()
 
 
-def record_unknown_failure(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
-    """Count a failure on the shared lock if the device id is outdated or of another user."""
+def count_failure_of_unknown_device(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
+    """Count a failed sign-in on the shared lock if the device id is outdated or of another user.
+
+    Raises:
+        Locked: too many attempts failed before.
+
+    """
     user = User.objects.find_by_key(kind, key).first()
     if user is None or not known.is_current(device, user):
-        apply_identifier_lock(kind, key, failed=True)
+        group = sign_in_locks.get_group(kind, key)
+        limits.hit(sign_in_locks.get_shared_lock(group), refusal=Locked, group=group)

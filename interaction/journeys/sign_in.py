@@ -10,7 +10,6 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed_identifiers
 from identity.users.identifiers import Kind
-from interaction.experience import services as experiences
 from interaction.journeys import codes, locks
 from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.journeys.second_factor.starting import start_session_or_store
@@ -57,7 +56,7 @@ def sign_in_with_password(
     log_attempt = log.attempt(Event.SIGN_IN_PASSWORD, typed_identifiers.build(identifier))
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
-        experience = visit.experience or experiences.current()
+        experience = visit.get_experience()
         if not experience.can_use_password(kind):
             raise MethodOff(kind)
         counted.check(locks.Locked)
@@ -65,10 +64,10 @@ def sign_in_with_password(
             user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
             if device:
-                locks.record_unknown_failure(kind, key, visit.known, device)
+                locks.count_failure_of_unknown_device(kind, key, visit.known, device)
             raise
         if device and not visit.known.is_current(device, user):
-            locks.apply_identifier_lock(kind, key)
+            locks.check_shared_lock(kind, key)
         return start_session_or_store(
             user,
             SignIn(way=FirstFactor.PASSWORD, amr=["pwd"], keep_signed_in=keep_signed_in),
@@ -96,7 +95,7 @@ def sign_in_with_code(
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed_identifiers.build(identifier))
     with codes.code_attempt() as counted, log_attempt as audited:
         audited.application_id = visit.application_id
-        experience = experiences.current()
+        experience = visit.get_experience()
         if not experience.can_use_code(kind):
             raise MethodOff(kind, "verification code")
         verified = verification.verify(

@@ -11,18 +11,18 @@ from interaction.journeys.second_factor import (
     verifying,
 )
 from interaction.journeys.second_factor.authenticator_setup import Offer
+from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.reauthentication import NotSignedIn
 from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins.services import NothingPending
 
 
-def has_pending_sign_in(visit: Visit) -> bool:
-    """Return whether the browser has a pending sign-in for this request, or has to step up its session."""
+def find_step(visit: Visit) -> SecondStep | None:
+    """Return the step of the browser's pending sign-in for this request, or that steps up its session."""
     try:
-        current_step.find(visit)
+        return current_step.find(visit)
     except NothingPending:
-        return False
-    return True
+        return None
 
 
 def get_session(visit: Visit) -> Session:
@@ -46,8 +46,11 @@ def begin_totp(visit: Visit) -> Offer:
         reauthentication.ConfirmNeeded: the signed-in user has to confirm the identity.
 
     """
-    if visit.current is None or has_pending_sign_in(visit):
-        return setting_up.begin_totp(visit)
+    step = find_step(visit)
+    if step is not None:
+        return setting_up.begin_totp(step)
+    if visit.current is None:
+        raise NothingPending
     reauthentication.check_reauthenticated(visit.current)
     return factors.begin_authenticator(visit.current)
 
@@ -62,6 +65,9 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
         limits.TooMany: too many from this network.
 
     """
-    if visit.current is None or has_pending_sign_in(visit):
-        return verifying.send_code(visit, factor=factor)
+    step = find_step(visit)
+    if step is not None:
+        return verifying.send_code(step, factor=factor)
+    if visit.current is None:
+        raise NothingPending
     return session_proofs.send_code(visit.current, visit.known, factor=factor)

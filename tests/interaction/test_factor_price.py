@@ -125,3 +125,30 @@ def test_decision_M13_a_passkey_costs_no_read_more_than_it_needs(acme):
 
     # The address, and then the user, the challenge, the passkey, the session and the audit entry.
     assert found == (4, 1 + chained(5))
+
+
+def test_decision_M64_the_pages_of_a_second_step_cost_no_read_more(acme):
+    change(acme, "Totp", **OFF)
+    user, inside = acme.user(), opened(acme)
+    app = factors.enrol(acme, user)
+    asked = inside.get("/oidc/authorize", data=acme.application().request())
+    interaction = query_of(asked.headers["Location"])["interaction"]
+    form = {"with": "Totp", "interaction": interaction}
+    inside.send(
+        "/api/interaction/sign-in",
+        {"identifier": user.username, "password": PASSWORD, "interaction": interaction},
+    )
+
+    page = cost(lambda: inside.get("/sign-in/second-factor", data=form))
+    done = cost(lambda: inside.post("/sign-in/second-factor", form | {"code": app.code()}), 303)
+
+    assert page == (1, 0)
+    assert done == (1, 1 + chained(7))
+
+
+def test_decision_M64_the_page_that_sets_a_factor_up_costs_one_read(acme):
+    change(acme, mfa={"factors": ["Totp"], "policy": "Mandatory"}, **OFF)
+    user, inside = acme.user(), opened(acme)
+    price(inside, user)
+
+    assert cost(lambda: inside.get("/sign-in/set-up")) == (1, 0)

@@ -6,9 +6,12 @@ import pkgutil
 import re
 
 import pytest
+from django.db.models import F
 
 from audit.events import Event
+from audit.models import Entry
 from identity.core.errors import ServiceError
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors.errors import Reason
@@ -101,6 +104,25 @@ class TestSignIn:
 
         for sentence, answer in refusals.items():
             assert self.explain(operator, answer) == f"Sign-in with a password failed: {sentence}."
+
+    def test_a_browser_with_an_outdated_device_id_gets_the_same_reasons(self, acme):
+        operator, changed, emptied = operators.at(acme), acme.user("ada"), acme.user("emma")
+        browsers = {user.username: acme.browser() for user in (changed, emptied)}
+        for user in (changed, emptied):
+            assert browsers[user.username].sign_in(user).status_code == 200
+        with acme.active():
+            credentials.store_password(changed, credentials.hash_new_password("another password"))
+            User.objects.filter(pk=emptied.pk).update(password="", epoch=F("epoch") + 1)
+
+        wrong = browsers["ada"].sign_in(changed, cast.PASSWORD)
+        without = browsers["emma"].sign_in(emptied, cast.PASSWORD)
+
+        assert wrong.status_code == without.status_code == 401
+        assert self.explain(operator, wrong) == "Sign-in with a password failed: the password is wrong."
+        assert self.explain(operator, without) == "Sign-in with a password failed: the user has no password."
+        with acme.active():
+            typed = [entry.payload["username"] for entry in Entry.objects.order_by("-created_at")[:2]]
+        assert typed == ["emma", "ada"]
 
     def test_a_locked_user_is_said_to_be_locked_and_named(self, acme):
         operator, ada = operators.at(acme), acme.user("ada", name="Ada Lovelace")

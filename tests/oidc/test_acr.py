@@ -4,8 +4,11 @@ import time
 
 import pytest
 
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.experience import services as experiences
+from oidc.provider import acr
 from oidc.settings import services as oidc_settings
 from tests.support import factors
 from tests.support.cast import query_of
@@ -203,3 +206,13 @@ def test_a_half_sign_in_gets_no_code(acme, client, user):
     assert "code=" in after.headers["Location"]
     with acme.active():
         assert User.objects.get(pk=user.pk).login_count == 1
+
+
+def test_a_session_without_the_level_of_its_tenant_has_no_value(acme, user):
+    switch_on(acme)
+    with acme.active():
+        sessions.start(user, amr=["pwd"])
+        session = Session.objects.get()
+
+        with pytest.raises(AttributeError, match="highest_level"):
+            acr.get_value(session, [])

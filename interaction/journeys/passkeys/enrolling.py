@@ -32,32 +32,33 @@ from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.passkeys import step_up
-from interaction.journeys.second_factor import current_step, reauthentication, setting_up, verifying
+from interaction.journeys.second_factor import reauthentication, setting_up, verifying
 from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.session_proofs import Renewed
-from interaction.journeys.second_factor.sign_ins import Outcome, Visit
+from interaction.journeys.second_factor.sign_ins import Outcome
 
 
-def get_options_in_sign_in(visit: Visit, ceremony: Ceremony) -> dict[str, Any]:
+def get_options_in_sign_in(step: SecondStep, ceremony: Ceremony) -> dict[str, Any]:
     """Return the options to create a passkey in a sign-in whose user has no second factor yet.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the user has a factor, or the tenant does not use passkeys.
 
     """
-    step = _find(visit)
+    _check_enrolable(step)
     # The lost passkeys will be deleted, so they are not excluded: their device may create the new passkey.
     has_lost_all = step.sign_in.way == FirstFactor.RECOVERY
     own = Passkey.objects.none() if has_lost_all else Passkey.objects.filter(user=step.user)
     return _get_options(step.user, _bind_step(step, ceremony), step.experience, own)
 
 
-def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, name: str = "") -> Outcome:
+def confirm_in_sign_in(
+    step: SecondStep, ceremony: Ceremony, *, credential: object, name: str = ""
+) -> Outcome:
     """Store a passkey, which completes the sign-in.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
+        NothingPending: another request has finished the sign-in.
         FactorNotAllowed: the user has a factor, or the tenant does not use passkeys.
         PasskeyRefused: a check failed.
         AlreadyEnrolled: a user of this tenant has this passkey.
@@ -66,13 +67,13 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
 
     """
     limits.hit_by_network(rules.SIGN_INS)
-    step = _find(visit)
+    _check_enrolable(step)
     try:
         with transaction.atomic():
             setting_up.lock_factors(step)
             _store(step.user, _bind_step(step, ceremony), credential, name)
             result = verifying.continue_after_factor(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
-            return setting_up.complete(result, visit, step)
+            return setting_up.complete(result, step)
     except PasskeyRefused:
         step.count_try()
         raise
@@ -163,13 +164,11 @@ def _store(user: User, binding: Binding, credential: object, name: str) -> Passk
     return passkey
 
 
-def _find(visit: Visit) -> SecondStep:
-    step = current_step.find(visit)
+def _check_enrolable(step: SecondStep) -> None:
     if FactorType.WEBAUTHN not in step.need.enrolable:
         raise FactorNotAllowed(
             "a passkey cannot be set up now: it is switched off, the user has a factor, or must sign in again"
         )
-    return step
 
 
 def _bind_step(step: SecondStep, ceremony: Ceremony) -> Binding:

@@ -25,8 +25,8 @@ def get_options(visit: Visit, *, ceremony: Ceremony) -> dict[str, Any]:
         return second_step.get_options(visit)
     if ceremony is Ceremony.CONFIRM:
         return step_up.get_options(sign_in_or_session.get_session(visit), browser=visit.browser)
-    if sign_in_or_session.has_pending_sign_in(visit):
-        return enrolling.get_options_in_sign_in(visit, ceremony)
+    if (step := sign_in_or_session.find_step(visit)) is not None:
+        return enrolling.get_options_in_sign_in(step, ceremony)
     return enrolling.get_options_in_session(
         sign_in_or_session.get_session(visit), ceremony, browser=visit.browser
     )
@@ -60,8 +60,8 @@ def verify(  # noqa: PLR0913 - the members of the request
         return step_up.confirm(
             sign_in_or_session.get_session(visit), credential=credential, browser=visit.browser
         )
-    if sign_in_or_session.has_pending_sign_in(visit):
-        return enrolling.confirm_in_sign_in(visit, ceremony, credential=credential, name=name)
+    if (step := sign_in_or_session.find_step(visit)) is not None:
+        return enrolling.confirm_in_sign_in(step, ceremony, credential=credential, name=name)
     return enrolling.confirm_in_session(
         sign_in_or_session.get_session(visit),
         ceremony,

@@ -9,7 +9,6 @@ from identity.factors.kinds import FactorType
 from identity.factors.needed import EXPLICIT, FirstFactor, Need
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import reauthentication, sign_ins, starting
 from interaction.journeys.second_factor.sign_ins import SignIn, Visit
@@ -103,7 +102,7 @@ def find(visit: Visit) -> SecondStep:
     stored = visit.stored
     if stored is None or stored.request_id != request_id:
         return _find_in_session(visit)
-    experience = visit.experience or experiences.current()
+    experience = visit.get_experience()
     sign_in, need = starting.judge(stored.user, sign_ins.read(stored), experience, visit)
     if need.is_nothing or _has_lost_factors(stored, need):  # the policy or the factors were changed
         raise pending_sign_ins.NothingPending
@@ -126,7 +125,7 @@ def _find_in_session(visit: Visit) -> SecondStep:
     is_met = demands.is_target_met(request, session)
     if is_met and not demands.must_step_up(request, session, pending.row):
         raise pending_sign_ins.NothingPending
-    experience, sign_in = visit.experience or experiences.current(), sign_ins.of_session(session)
+    experience, sign_in = visit.get_experience(), sign_ins.of_session(session)
     need = starting.find_need(session.user, sign_in, experience, pending)
     if need.is_nothing:
         raise NothingToProve

@@ -9,7 +9,7 @@ from audit import log
 from audit.events import Event
 from identity.factors import settings_of_users
 from identity.factors.errors import FactorNotAllowed
-from interaction.journeys.second_factor import current_step, starting, verifying
+from interaction.journeys.second_factor import starting, verifying
 from interaction.journeys.second_factor.current_step import SecondStep
 from interaction.journeys.second_factor.sign_ins import Continued, Outcome, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
@@ -18,15 +18,14 @@ from oidc.grants import requests
 _OFFER: Final = "tenant"  # the reason of an offer that is not repeated after the user has declined it
 
 
-def skip(visit: Visit) -> Outcome:
+def skip(step: SecondStep) -> Outcome:
     """Continue without the second factor, if it is only offered. The tenant's offer is not made again.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
+        NothingPending: another request has finished the sign-in.
         FactorNotAllowed: the step cannot be skipped.
 
     """
-    step = current_step.find(visit)
     if not step.need.may_skip:
         raise FactorNotAllowed("this step cannot be skipped")
     if step.stored is None:
@@ -37,7 +36,7 @@ def skip(visit: Visit) -> Outcome:
         log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
         declined = replace(step.sign_in, skips=True)
         return starting.start_session_or_store(
-            step.user, declined, experience=step.experience, visit=visit, audited=audited
+            step.user, declined, experience=step.experience, visit=step.visit, audited=audited
         )
 
 
@@ -49,24 +48,24 @@ def _decline_wish(step: SecondStep) -> Continued:
     return Continued(step.visit.next_url)
 
 
-def cancel(visit: Visit) -> str:
+def cancel(step: SecondStep) -> str:
     """End a step that the application demands. Return the URL at which the application gets the error.
 
     Raises:
-        NothingPending: the browser has no pending sign-in, or another request has finished it.
+        NothingPending: another request has finished the sign-in.
         FactorNotAllowed: no application demands the second factor.
 
     """
-    step = current_step.find(visit)
-    if not step.may_cancel or visit.pending is None:
+    pending = step.visit.pending
+    if not step.may_cancel or pending is None:
         raise FactorNotAllowed(
             "this step cannot be cancelled: no application or organization waits for it, or it can be skipped"
         )
     with transaction.atomic():
         if step.stored is not None:
             pending_sign_ins.finish(step.stored)
-        requests.record_cancelled(visit.pending.row)
-    return visit.pending.resume_url
+        requests.record_cancelled(pending.row)
+    return pending.resume_url
 
 
 def continue_unfulfilled(visit: Visit) -> str:

@@ -7,10 +7,9 @@ from identity.factors.kinds import FactorType
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
 from identity.users.models import User
-from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import available_factors, backup, circumstances, current_step, leaving
 from interaction.journeys.second_factor.current_step import NothingToProve, SecondStep
-from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.journeys.second_factor.sign_ins import Visit, get_step_url
 from interaction.pending_sign_ins import services as pending_sign_ins
 
 
@@ -74,12 +73,7 @@ def find_next(visit: Visit) -> dict[str, Any]:
 
 
 def _describe_step(step: SecondStep, visit: Visit) -> dict[str, Any]:
-    url = get_url(step.need, visit.pending)
+    url = get_step_url(step.need, visit.pending)
     found = describe(step.user, step.need, url, may_remember=may_remember(step))
     may_cancel = {"cancellable": True} if step.may_cancel else {}
     return found | may_cancel | ({"step": "sign_in"} if step.is_stale else {})
-
-
-def get_url(need: Need, pending: Pending | None) -> str:
-    """Return the URL of the page for what is needed, for a pending request."""
-    return page_url("pages:second-factor" if need.methods else "pages:set-up", pending)

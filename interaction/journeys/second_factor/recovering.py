@@ -11,7 +11,6 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import credentials, typed_identifiers
 from identity.users.models import User
-from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.second_factor import checking, starting
 from interaction.journeys.second_factor.checking import CheckedCode
@@ -54,7 +53,7 @@ def sign_in(visit: Visit, *, identifier: str, code: str) -> Outcome:
     log_attempt = log.attempt(Event.SIGN_IN_FIRST_FACTOR, typed, way=FirstFactor.RECOVERY)
     with login_attempt as counted, log_attempt as audited:
         audited.application_id = visit.application_id
-        experience = experiences.current()
+        experience = visit.get_experience()
         if not is_possible(experience):
             raise FactorNotAllowed("a recovery code cannot be used: no factor can be set up in this tenant")
         user = User.objects.find_by_identifier(identifier).first()

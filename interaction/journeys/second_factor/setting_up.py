@@ -12,32 +12,32 @@ from identity.limits import services as limits
 from identity.sessions import services as sessions
 from identity.users import credentials
 from identity.users.notices import Notice, notify
-from interaction.journeys.second_factor import authenticator_setup, backup, current_step, verifying
+from interaction.journeys.second_factor import authenticator_setup, backup, verifying
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.current_step import SecondStep
-from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
+from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult
 
 
-def begin_totp(visit: Visit, *, repeated: str = "") -> Offer:
+def begin_totp(step: SecondStep, *, repeated: str = "") -> Offer:
     """Return a new secret for an authenticator, or that of ``repeated``, the enrolment of an earlier offer.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the user has a factor, or the tenant does not use authenticators.
         EnrolmentExpired: ``repeated`` has expired.
 
     """
-    step = _find(visit, FactorType.TOTP)
+    _check_enrolable(step, FactorType.TOTP)
+    browser = step.visit.browser
     if repeated:
-        return authenticator_setup.repeat_offer(step.user, step.experience, repeated, binding=visit.browser)
-    return authenticator_setup.new_offer(step.user, step.experience, binding=visit.browser)
+        return authenticator_setup.repeat_offer(step.user, step.experience, repeated, binding=browser)
+    return authenticator_setup.new_offer(step.user, step.experience, binding=browser)
 
 
-def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> Outcome:
+def confirm_totp(step: SecondStep, *, enrolment: str, code: str, name: str = "") -> Outcome:
     """Set up an authenticator, which completes the sign-in, and which later sign-ins ask for.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
+        NothingPending: another request has finished the sign-in.
         FactorNotAllowed: the user has a factor, or the tenant does not use authenticators.
         EnrolmentExpired: the secret is more than 15 minutes old, or of another user or browser.
         WrongFactor: the code is not of this secret.
@@ -46,8 +46,8 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
 
     """
     limits.hit_by_network(rules.SIGN_INS)
-    step = _find(visit, FactorType.TOTP)
-    secret = authenticators.open_enrolment(step.user, enrolment, browser=visit.browser)
+    _check_enrolable(step, FactorType.TOTP)
+    secret = authenticators.open_enrolment(step.user, enrolment, browser=step.visit.browser)
     try:
         with transaction.atomic():
             lock_factors(step)
@@ -55,19 +55,19 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
             result = verifying.continue_after_factor(step, FactorType.TOTP, Level.TWO)
-            return complete(result, visit, step)
+            return complete(result, step)
     except WrongFactor:
         step.count_try()
         raise
 
 
-def complete(result: Outcome, visit: Visit, step: SecondStep) -> Outcome:
+def complete(result: Outcome, step: SecondStep) -> Outcome:
     """End the user's other sessions, which began without a second factor. Backup codes are the next page."""
     if not isinstance(result, SignInResult):
         return result
     sessions.end_others(result.session)
     forgetting.end_remembered(result.user)
-    return backup.redirect_to_codes(result, visit) if backup.are_on(step.experience) else result
+    return backup.redirect_to_codes(result, step.visit) if backup.are_on(step.experience) else result
 
 
 def lock_factors(step: SecondStep) -> None:
@@ -91,10 +91,8 @@ def lock_factors(step: SecondStep) -> None:
         raise FactorNotAllowed("the factors of the user were changed meanwhile: start again")
 
 
-def _find(visit: Visit, factor: FactorType) -> SecondStep:
-    step = current_step.find(visit)
+def _check_enrolable(step: SecondStep, factor: FactorType) -> None:
     if factor not in step.need.enrolable:
         raise FactorNotAllowed(
             "this factor cannot be set up now: it is off, or the user has another or must sign in again"
         )
-    return step

@@ -21,7 +21,7 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Pending, page_url
 from interaction.journeys.second_factor import available_factors
 from interaction.pending_sign_ins.models import PendingSignIn
 from interaction.social.proven_accounts import ProvenAccount
@@ -126,6 +126,10 @@ class Visit:
         """The id of the application that sent the pending request; None without such a request."""
         return self.pending.application.pk if self.pending else None
 
+    def get_experience(self) -> SignInExperience:
+        """Return the experience of the tenant, which is read now if it was not read with the visit."""
+        return self.experience or experiences.current()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
@@ -155,6 +159,11 @@ class SignIn:
     remember: bool = False
     is_remembered: bool = False
     risks: tuple[str, ...] | None = None
+
+
+def get_step_url(need: Need, pending: Pending | None) -> str:
+    """Return the URL of the page for what a sign-in still needs, for a pending request."""
+    return page_url("pages:second-factor" if need.methods else "pages:set-up", pending)
 
 
 def of_session(session: Session) -> SignIn:

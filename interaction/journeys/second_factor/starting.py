@@ -18,7 +18,7 @@ from identity.sessions import services as sessions
 from identity.users import credentials
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
-from interaction.journeys.pending import Pending, page_url
+from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import available_factors, circumstances, demands, first_factor_proofs
 from interaction.journeys.second_factor.sign_ins import (
     Outcome,
@@ -27,12 +27,12 @@ from interaction.journeys.second_factor.sign_ins import (
     SignInResult,
     SupportsSucceed,
     Visit,
+    get_step_url,
 )
 from interaction.pending_sign_ins import services as pending_sign_ins
 from oidc.grants import requests
 
 _ATTEMPTS: Final = 3  # factors, browser or session may change while the sign-in is judged
-_PAGES: Final = {True: "pages:second-factor", False: "pages:set-up"}
 
 
 def start_session_or_store(  # noqa: PLR0913 - what signing in touches
@@ -195,7 +195,7 @@ def _store_pending(  # noqa: PLR0913, PLR0917 - as start_session_or_store
         if sign_in.risks and sign_in.finishing is None:
             log.record(Event.RISK_DETECTED, user_id=user.pk, id=user.pk, reasons=list(sign_in.risks))
         _record_first_factor(sign_in, need, audited)
-    url = page_url(_PAGES[bool(need.methods)], pending)
+    url = get_step_url(need, pending)
     may_remember = circumstances.may_remember(experience, need)
     return SecondFactorNeeded(url, secret, need, stored, may_remember=may_remember)
 

@@ -21,7 +21,6 @@ from identity.users import typed_identifiers
 from interaction.journeys.second_factor import (
     backup,
     checking,
-    current_step,
     resetting,
     session_proofs,
     starting,
@@ -32,7 +31,6 @@ from interaction.journeys.second_factor.sign_ins import (
     Outcome,
     SignInResult,
     SupportsSucceed,
-    Visit,
 )
 
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
@@ -44,21 +42,20 @@ _EVENTS: Final[dict[str, Event]] = {
 }
 
 
-def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = False) -> Outcome:
+def verify(step: SecondStep, *, factor: FactorType, code: str, remember: bool = False) -> Outcome:
     """Prove the second factor of a sign-in with a code, which is used up.
 
     A wrong code counts for the sign-in, for the person and for the address of the client. With
     ``remember``, this browser is remembered if the tenant allows it.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
+        NothingPending: another request has finished the sign-in.
         FactorNotAllowed: the user does not have the factor, or it cannot be used in this sign-in.
         WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
         credentials.Suspended: the code is right, but the user is suspended.
         limits.TooMany: too many from this network.
 
     """
-    step = current_step.find(visit)
     step.check_usable(factor)
     try:
         with locks.code_attempt(step.user.pk) as counted:
@@ -71,7 +68,7 @@ def verify(visit: Visit, *, factor: FactorType, code: str, remember: bool = Fals
         step.count_try()
         raise
     if factor is FactorType.BACKUP_CODE and isinstance(result, SignInResult):
-        return backup.redirect_to_codes(result, visit) if backup.should_offer(result.session) else result
+        return backup.redirect_to_codes(result, step.visit) if backup.should_offer(result.session) else result
     return result
 
 
@@ -87,19 +84,18 @@ def can_recover(step: SecondStep) -> bool:
     return bool(need.enrolable)
 
 
-def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
+def redeem_recovery_code(step: SecondStep, *, code: str) -> Outcome:
     """Use a recovery code from an administrator. The user then has to set up a new factor.
 
     If the step replaces a forgotten password, the code is only compared: the next sign-in needs it again.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
+        NothingPending: another request has finished the sign-in.
         FactorNotAllowed: a session is stepped up, or the tenant has no factor that can be set up.
         WrongFactor: the code is wrong, was used before or has expired, or there were too many wrong ones.
         limits.TooMany: too many from this network.
 
     """
-    step = current_step.find(visit)
     if not can_recover(step):
         raise FactorNotAllowed("a recovery code cannot be used in this step")
     recovered = replace(step.sign_in, way=FirstFactor.RECOVERY)
@@ -108,13 +104,13 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
             checked = checking.check_recovery_code(step.user, code, keep=step.is_reset)
             to_succeed = CombinedSuccess((checked, counted))
             if step.stored is not None and step.is_reset:
-                return resetting.allow(step.stored, visit, RECOVERY_CODE, to_succeed)
+                return resetting.allow(step.stored, step.visit, RECOVERY_CODE, to_succeed)
             with auditing_sign_in(step) as audited:
                 return starting.start_session_or_store(
                     step.user,
                     recovered,
                     experience=step.experience,
-                    visit=visit,
+                    visit=step.visit,
                     audited=audited,
                     to_succeed=to_succeed,
                 )
@@ -124,19 +120,17 @@ def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
         raise
 
 
-def send_code(visit: Visit, *, factor: FactorType) -> int:
+def send_code(step: SecondStep, *, factor: FactorType) -> int:
     """Send a code to the verified address of the account, and return how many seconds it is valid.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
         FactorNotAllowed: the account has no such address, or it cannot be used in this sign-in.
         verification.SentTooOften: a code was sent within the pause.
         limits.TooMany: too many from this network.
 
     """
-    step = current_step.find(visit)
     step.check_usable(factor)
-    return checking.send(step.user, factor, binding=step.binding, known=visit.known)
+    return checking.send(step.user, factor, binding=step.binding, known=step.visit.known)
 
 
 def continue_after_factor(

@@ -89,13 +89,12 @@ def find(request: HttpRequest, interaction: str, factor: FactorType | None = Non
         pending.Expired: the browser has no pending request with this id.
 
     """
-    browser, current = cookies.get_browser(request), cookies.current_session(request)
-    known, proofs = cookies.get_known_users(request), cookies.get_proofs(request)
+    browser, proofs = cookies.get_browser(request), cookies.get_proofs(request)
     request_id = ids.parse(interaction)
     if interaction and (request_id is None or not browser):
         raise pending_requests.Expired
     if not browser:
-        return Visit(browser, None, current, known, proofs)
+        return of(request, None)
     found = _read(browser, proofs, request_id, is_totp=factor is FactorType.TOTP)
     pending = None
     if found.request is not None:
@@ -105,12 +104,8 @@ def find(request: HttpRequest, interaction: str, factor: FactorType | None = Non
         raise pending_requests.Expired
     elif not found.sign_in:
         pending = pending_requests.find(request, "")
-    return Visit(
-        browser=browser,
-        pending=pending,
-        current=current,
-        known=known,
-        proofs=proofs,
+    return replace(
+        of(request, pending),
         stored=found.sign_in,
         experience=found.experience,
         authenticators=found.authenticators,

@@ -1,5 +1,6 @@
 """The page on which users without another first factor enter a recovery code."""
 
+from dataclasses import replace
 from typing import Final
 
 from django import forms
@@ -27,7 +28,8 @@ class RecoveryForm(FactorForm):
 @shared.step
 def recovery(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for identifier and recovery code, and lead on to setting up a new factor."""
-    if not recovering.is_possible(context.get_experience(request)):
+    experience = context.get_experience(request)
+    if not recovering.is_possible(experience):
         return redirect(page_url("pages:sign-in", pending))
     if request.method != "POST":
         return _page(request, pending, RecoveryForm())
@@ -35,7 +37,7 @@ def recovery(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     form.fields["identifier"].error_messages["required"] = labels.identifier_required([Kind.USERNAME])
     if not form.is_valid():
         return _page(request, pending, form, 400)
-    visit = visits.of(request, pending)
+    visit = replace(visits.of(request, pending), experience=experience)
     fields = form.cleaned_data
     try:
         result = recovering.sign_in(visit, identifier=fields["identifier"], code=fields["code"])

@@ -11,10 +11,10 @@ from identity.core.errors import ServiceError
 from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
 from identity.http.responses import add_headers, redirect
-from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import current_step, leaving, next_step, verifying, visits
+from interaction.journeys.pending import page_url
+from interaction.journeys.second_factor import current_step, leaving, next_step, verifying
 from interaction.journeys.second_factor.current_step import NothingToProve, SecondStep
-from interaction.journeys.second_factor.sign_ins import Visit
+from interaction.journeys.second_factor.sign_ins import Visit, get_step_url
 from interaction.pages import factor_page
 from interaction.pages.factor_page import FactorForm
 from interaction.pages.views import shared
@@ -23,19 +23,17 @@ from interaction.pending_sign_ins.services import NothingPending
 _URL: Final = "pages:second-factor"
 
 
-@shared.step
-def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+@shared.second_step
+def second_factor(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask for the second factor, and start the session."""
-    sent = request.POST if request.method == "POST" else request.GET
-    visit = visits.find(request, sent.get("interaction", ""))
     try:
         step = current_step.find(visit)
         if not step.need.methods:
-            return redirect(page_url("pages:set-up", visit.pending))
+            return redirect(get_step_url(step.need, visit.pending))
         if request.method != "POST":
             return _page(request, step, FactorForm())
         if "skip" in request.POST or "cancel" in request.POST:
-            return leave(request, visit, refuse=partial(_refuse, request, step))
+            return leave(request, step, refuse=partial(_refuse, request, step))
         return _prove(request, step)
     except NothingPending as error:
         return start_again(visit, error)
@@ -54,18 +52,18 @@ def start_again(visit: Visit, error: NothingPending | None = None) -> HttpRespon
 
 
 def leave(
-    request: HttpRequest, visit: Visit, *, refuse: Callable[[ServiceError], HttpResponse]
+    request: HttpRequest, step: SecondStep, *, refuse: Callable[[ServiceError], HttpResponse]
 ) -> HttpResponse:
     """Skip or cancel the step. If that is refused, return the page of ``refuse``.
 
     Raises:
-        NothingPending: the browser has no pending sign-in.
+        NothingPending: another request has finished the sign-in.
 
     """
     try:
         if "skip" in request.POST:
-            return shared.redirect_signed_in(request, leaving.skip(visit))
-        return redirect(leaving.cancel(visit))
+            return shared.redirect_signed_in(request, leaving.skip(step))
+        return redirect(leaving.cancel(step))
     except NothingPending:
         raise
     except ServiceError as error:
@@ -87,9 +85,9 @@ def _prove(request: HttpRequest, step: SecondStep) -> HttpResponse:
         return _page(request, step, form, 400)
     try:
         if is_recovery:
-            result = verifying.redeem_recovery_code(step.visit, code=form.cleaned_data["code"])
+            result = verifying.redeem_recovery_code(step, code=form.cleaned_data["code"])
         else:
-            result = verifying.verify(step.visit, factor=factor, **form.cleaned_data)
+            result = verifying.verify(step, factor=factor, **form.cleaned_data)
     except NothingPending:
         raise
     except ServiceError as error:
@@ -101,7 +99,7 @@ def _prove(request: HttpRequest, step: SecondStep) -> HttpResponse:
 
 def _send(request: HttpRequest, step: SecondStep, factor: FactorType) -> HttpResponse:
     try:
-        verifying.send_code(step.visit, factor=factor)
+        verifying.send_code(step, factor=factor)
     except NothingPending:
         raise
     except ServiceError as error:

@@ -9,10 +9,11 @@ from identity.core.errors import ServiceError
 from identity.factors.errors import EnrolmentExpired
 from identity.factors.kinds import FactorType
 from identity.http.responses import add_headers, redirect
-from interaction.journeys.pending import Pending, page_url
-from interaction.journeys.second_factor import backup, current_step, setting_up, visits
+from interaction.journeys.pending import page_url
+from interaction.journeys.second_factor import backup, current_step, setting_up
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.current_step import SecondStep
+from interaction.journeys.second_factor.sign_ins import Visit, get_step_url
 from interaction.pages import factor_page, passkey_part
 from interaction.pages.forms import SetUpForm
 from interaction.pages.views import shared
@@ -20,19 +21,17 @@ from interaction.pages.views.second_factor import leave, start_again
 from interaction.pending_sign_ins.services import NothingPending
 
 
-@shared.step
-def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+@shared.second_step
+def set_up(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask a user without a second factor to set one up."""
-    sent = request.POST if request.method == "POST" else request.GET
-    visit = visits.find(request, sent.get("interaction", ""))
     try:
         step = current_step.find(visit)
         if step.need.methods:
-            return redirect(page_url("pages:second-factor", visit.pending))
+            return redirect(get_step_url(step.need, visit.pending))
         if request.method != "POST":
             return _page(request, step, SetUpForm(), _begin(step))
         if "skip" in request.POST or "cancel" in request.POST:
-            return leave(request, visit, refuse=partial(_refuse, request, step))
+            return leave(request, step, refuse=partial(_refuse, request, step))
         if FactorType.TOTP not in step.need.enrolable:  # the page was open for too long
             return _page(request, step, SetUpForm(), None, 403)
         return _confirm(request, step)
@@ -41,7 +40,7 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 
 def _begin(step: SecondStep) -> Offer | None:
-    return setting_up.begin_totp(step.visit) if FactorType.TOTP in step.need.enrolable else None
+    return setting_up.begin_totp(step) if FactorType.TOTP in step.need.enrolable else None
 
 
 def _refuse(request: HttpRequest, step: SecondStep, error: ServiceError) -> HttpResponse:
@@ -52,14 +51,14 @@ def _refuse(request: HttpRequest, step: SecondStep, error: ServiceError) -> Http
 def _confirm(request: HttpRequest, step: SecondStep) -> HttpResponse:
     form = SetUpForm(request.POST)
     try:
-        offer = setting_up.begin_totp(step.visit, repeated=request.POST.get("enrolment", ""))
+        offer = setting_up.begin_totp(step, repeated=request.POST.get("enrolment", ""))
     except EnrolmentExpired as error:
         shared.add_error(form, error)
-        return _page(request, step, form, setting_up.begin_totp(step.visit), error.status)
+        return _page(request, step, form, setting_up.begin_totp(step), error.status)
     if not form.is_valid():
         return _page(request, step, form, offer, 400)
     try:
-        return shared.redirect_signed_in(request, setting_up.confirm_totp(step.visit, **form.cleaned_data))
+        return shared.redirect_signed_in(request, setting_up.confirm_totp(step, **form.cleaned_data))
     except NothingPending:
         raise
     except ServiceError as error:
@@ -97,11 +96,9 @@ def _page(  # noqa: PLR0913 - the parts of a page
     )
 
 
-@shared.step
-def backup_codes(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+@shared.second_step
+def backup_codes(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Offer backup codes after the first factor was set up, and show them once."""
-    sent = request.POST if request.method == "POST" else request.GET
-    visit = visits.find(request, sent.get("interaction", ""))
     if visit.current is None:
         return start_again(visit)
     if request.method != "POST" and not backup.should_offer(visit.current):

@@ -13,6 +13,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
+from identity.factors.kinds import FactorType
 from identity.http.responses import allow_form_targets, allow_widget, redirect
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -21,7 +22,7 @@ from interaction.connectors.providers import registry
 from interaction.journeys import languages
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor import browser_cookies
+from interaction.journeys.second_factor import browser_cookies, visits
 from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult
 from interaction.pages import error_messages, language
 from interaction.pages.expired import expired_sign_in
@@ -38,22 +39,57 @@ def step(view: Step) -> Callable[..., HttpResponse]:
     The step gets the request, the pending request, and the parts of the URL.
     """
 
-    @require_http_methods(["GET", "HEAD", "POST"])
+    @_page_of_journey
     @wraps(view)
     def wrapped(request: HttpRequest, **parts: object) -> HttpResponse:
-        parameters = request.POST if request.method == "POST" else request.GET
-        try:
-            pending = pending_requests.find(request, parameters.get("interaction", ""))
-            if pending is not None:
-                _activate_language(request, pending)
-            return view(request, pending, **parts)
-        except pending_requests.Expired:
-            return expired_sign_in(request, parameters.get("interaction", ""))
+        pending = pending_requests.find(request, _get_parameter(request, "interaction"))
+        _activate_language(request, pending)
+        return view(request, pending, **parts)
 
     return wrapped
 
 
-def _activate_language(request: HttpRequest, pending: Pending) -> None:
+def second_step(view: Step) -> Callable[..., HttpResponse]:
+    """Turn the second step of a sign-in into a view, in the journey's language.
+
+    The step gets the request and what ``visits.find`` returns, with the experience of the page.
+    """
+
+    @_page_of_journey
+    @wraps(view)
+    def wrapped(request: HttpRequest) -> HttpResponse:
+        proves_totp = request.method == "POST" and _get_parameter(request, "with") == FactorType.TOTP
+        factor = FactorType.TOTP if proves_totp else None
+        visit = visits.find(request, _get_parameter(request, "interaction"), factor)
+        if visit.experience is not None:
+            request.experience = visit.experience  # type: ignore[attr-defined]  # read by ``context``
+        _activate_language(request, visit.pending)
+        return view(request, visit)
+
+    return wrapped
+
+
+def _page_of_journey(view: Step) -> Callable[..., HttpResponse]:
+    """Restrict a view to the methods of pages, and let it show the page for an expired sign-in."""
+
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @wraps(view)
+    def wrapped(request: HttpRequest, **parts: object) -> HttpResponse:
+        try:
+            return view(request, **parts)
+        except pending_requests.Expired:
+            return expired_sign_in(request, _get_parameter(request, "interaction"))
+
+    return wrapped
+
+
+def _get_parameter(request: HttpRequest, name: str) -> str:
+    return (request.POST if request.method == "POST" else request.GET).get(name, "")
+
+
+def _activate_language(request: HttpRequest, pending: Pending | None) -> None:
+    if pending is None:
+        return
     if chosen := languages.get_chosen(request):
         requests.record_language(pending.row, chosen)
     translation.activate(languages.get_journey_language(request, pending))
