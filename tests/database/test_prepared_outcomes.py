@@ -104,7 +104,7 @@ def test_every_column_is_read_the_same_both_ways(acme: World, usual):
     tables = [table for table in database.introspection.table_names() if table != "django_migrations"]
     rows = 0
     for table in tables:
-        sql = f'SELECT * FROM "{table}" LIMIT %s'  # noqa: S608 - a name of ours
+        sql = f'SELECT * FROM "{table}" LIMIT %s'  # noqa: S608 - the name of our table
         prepare(database, sql, [30])
         usual.clear()
         by_name = run(database, sql, 30)

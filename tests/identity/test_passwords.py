@@ -143,7 +143,7 @@ class TestRehash:
 
         def changed_meanwhile(password, stored):
             rows.update(password="set meanwhile")
-            return True, "the old password hashed anew"
+            return True, "a new hash of the old password"
 
         monkeypatch.setattr(passwords, "verify", changed_meanwhile)
         sign_in.authenticate(username=administrator.username, password=PASSWORD)

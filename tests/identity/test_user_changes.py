@@ -266,7 +266,7 @@ class TestSetPassword:
 
         def changed_meanwhile(password, stored):
             User.objects.filter(pk=user.pk).update(password="set meanwhile")
-            return True, "the old password hashed anew"
+            return True, "a new hash of the old password"
 
         monkeypatch.setattr("identity.users.passwords.verify", changed_meanwhile)
         with acme.active():

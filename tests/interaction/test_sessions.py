@@ -1,4 +1,4 @@
-"""Browser sessions: when they begin, what they are worth, and when they are over."""
+"""Browser sessions: when they begin, what they are worth, and when they end."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
@@ -397,7 +397,7 @@ class TestSigningInAgain:
 
 
 def test_case_M12_no_sign_in_that_began_before_a_suspension_outlives_it(acme):
-    """Whoever is hashing when the account is suspended gets no session that counts."""
+    """A sign-in that is hashing when the account is suspended gets no session that counts."""
     user = acme.user()
     body = {"identifier": user.username, "password": PASSWORD}
 

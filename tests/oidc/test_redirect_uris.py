@@ -52,7 +52,7 @@ HOSTILE = st.sampled_from(
 
 
 def without_port(uri: str) -> str | None:
-    """Take a loopback address apart by hand: what is left without its port, or nothing for anything else."""
+    """Return a loopback address without its port, or None for any other address."""
     for host in LOOPBACK:
         if not uri.startswith(host):
             continue

@@ -1,4 +1,4 @@
-"""``manage.py rotate_keys``: signing keys of tenants, and what hangs on older keys of ENCRYPTION_KEYS."""
+"""``manage.py rotate_keys``: signing keys of tenants, and values under older keys of ENCRYPTION_KEYS."""
 
 import base64
 import json

@@ -52,7 +52,7 @@ class TestState:
         assert codes == [303, 400, 400, 400, 400, 400]
 
     def test_is_the_browsers_own(self, acme, provider, trip):
-        """Else whoever sends a link could sign the reader in as themselves."""
+        """Otherwise the sender of a link could sign the reader in as themselves."""
         _, query = trip
         other = acme.browser()
         away(other)
