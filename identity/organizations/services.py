@@ -94,7 +94,7 @@ def change(
     fields: Mapping[str, Any],
     *,
     expected: frozenset[int] | None = None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> None:
     """Change an organization. Members of the branding that are not sent stay as they are.
 

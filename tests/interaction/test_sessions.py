@@ -123,7 +123,7 @@ class TestLife:
         [
             users.suspend,
             users.remove,
-            lambda user: assigned_passwords.set_password(user, "something else"),
+            lambda user: assigned_passwords.set_password(user, "something else", is_proven=True),
             lambda user: User.objects.filter(pk=user.pk).update(is_suspended=True),
         ],
         ids=["suspended", "deleted", "new password", "suspended by hand"],

@@ -331,7 +331,9 @@ class TestApplication:
         client = acme.application()
 
         with acme.active(), pytest.raises(Invalid):
-            applications.change(client.application, {"redirect_uris": ["https://rp.example/#"]})
+            applications.change(
+                client.application, {"redirect_uris": ["https://rp.example/#"]}, is_proven=True
+            )
 
         with acme.active():
             assert Application.objects.get().redirect_uris == ["https://rp.example/callback"]

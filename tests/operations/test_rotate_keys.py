@@ -140,7 +140,7 @@ def undone(acme) -> Iterator[None]:
 def stored(acme, undone) -> dict[str, Any]:
     """One of each kind, under the ring of the run."""
     with acme.active():
-        connector = connectors.create(connector_id="smtp", type="Email", config=SMTP)
+        connector = connectors.create(connector_id="smtp", type="Email", config=SMTP, is_proven=True)
         message = new_test_sms("+49151000")
         outgoing.enqueue(message)
         attempt = SocialAttempt(

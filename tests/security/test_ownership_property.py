@@ -226,7 +226,7 @@ class Ownership(RuleBasedStateMachine):
                 return
             if getattr(user, kind) == self.mine[kind]:
                 return  # what is sent back unchanged proves nothing
-            users.change(user, {kind.value: self.mine[kind]})
+            users.change(user, {kind.value: self.mine[kind]}, is_proven=True)
             self.owned[kind] = user.pk
 
     # ── What must hold ────────────────────────────────────────────────────────────────

@@ -226,7 +226,7 @@ class TestAccount:
                 identities.unlink(user, mine.pk)
             with pytest.raises(Gone):
                 identities.unlink(acme.user(), mine.pk)
-            assigned_passwords.set_password(user, PASSWORD)
+            assigned_passwords.set_password(user, PASSWORD, is_proven=True)
             with pytest.raises(identities.LastSignInMethod):  # a password needs an identifier
                 identities.unlink(user, mine.pk)
             User.objects.filter(pk=user.pk).update(username="ada", username_key="ada")

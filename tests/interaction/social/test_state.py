@@ -157,9 +157,9 @@ class TestReturn:
         query = provider.approve(away(browser))
         with acme.active():
             if change == "delete":
-                connectors.remove(connector, expected=None)
+                connectors.remove(connector, expected=None, is_proven=True)
             else:
-                connectors.change(connector, {"enabled": False}, expected=None)
+                connectors.change(connector, {"enabled": False}, expected=None, is_proven=True)
 
         page = back(browser, query)
 
