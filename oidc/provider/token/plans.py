@@ -105,7 +105,7 @@ def add(sent: RawTokenRequest, granted: Granted, answer: bytes) -> None:
     plan = IssuingPlan(
         form=sent.form,
         secret_digest=secret.digest,
-        key_id=context.key_id,
+        key_id=context.access_token_key_id,
         signing_alg=context.target.signing_alg,
         lifetime=context.lifetime,
         insert=condition.insert,
