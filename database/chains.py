@@ -17,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, DataError, IntegrityError, connections, 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from database.parameters import Values
-from database.statements import Insert, Prepared, Statement, as_select
+from database.statements import CompiledStatement, Insert, Statement, as_select
 
 Refusal = Callable[[], Exception]
 Step = Callable[[], object]
@@ -38,10 +38,10 @@ class _Write:
             Exception: what ``refusal`` returns.
 
         """
-        prepared = self.statement.prepared()
+        compiled = self.statement.for_this_thread()
         try:
-            with prepared.cursor() as cursor:
-                prepared.execute(cursor, self.values)
+            with compiled.cursor() as cursor:
+                compiled.execute(cursor, self.values)
                 count = int(cursor.rowcount)
         except IntegrityError:
             if self.refusal is not None and isinstance(self.statement, Insert):
@@ -133,13 +133,15 @@ def joined(chain: Chain | None) -> Iterator[Chain]:
         joined_chain.run()
 
 
-class _Compiled(Prepared):
+class _CompiledChain(CompiledStatement):
     """Several writes as one statement, which fails unless each required write finds a row.
 
     Each write runs only if the last required write before it found a row, so rows are locked in this order.
     """
 
-    def __init__(self, parts: Sequence[tuple[Prepared, bool]], database: BaseDatabaseWrapper) -> None:
+    def __init__(
+        self, parts: Sequence[tuple[CompiledStatement, bool]], database: BaseDatabaseWrapper
+    ) -> None:
         ctes, gate = [], ""
         for number, (part, is_required) in enumerate(parts):
             name = f"write_{number}"
@@ -169,17 +171,17 @@ def _add_gate(gate: str, sql: str) -> str:
     return f"{statement} RETURNING 1"
 
 
-class _ChainStatement(Statement[_Compiled]):
+class _ChainStatement(Statement[_CompiledChain]):
     """Writes that each thread compiles once to one statement."""
 
     def __init__(self, parts: Sequence[tuple[Statement[Any], bool]]) -> None:
         super().__init__()
         self._parts: Final = parts
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _Compiled:
+    def compile(self, database: BaseDatabaseWrapper) -> _CompiledChain:
         """Compile the statement."""
-        prepared = [(part.prepare(database), is_required) for part, is_required in self._parts]
-        return _Compiled(prepared, database)
+        compiled = [(part.compile(database), is_required) for part, is_required in self._parts]
+        return _CompiledChain(compiled, database)
 
     def run(self, values: Sequence[Values]) -> None:
         """Execute the statement.
@@ -189,7 +191,7 @@ class _ChainStatement(Statement[_Compiled]):
             django.db.IntegrityError: a row violates a constraint.
 
         """
-        self.prepared().run(values)
+        self.for_this_thread().run(values)
 
 
 @lru_cache(maxsize=256)

@@ -99,7 +99,7 @@ def add(sent: RawTokenRequest, granted: Granted, answer: bytes) -> None:
     if secret is None or condition is None or secret.digest != client_secrets.digest(sent.secret):
         return
     entry = log.get_columns(repeatable.entry)
-    parameters = condition.insert.prepared().bind(entry | condition.values)
+    parameters = condition.insert.for_this_thread().bind(entry | condition.values)
     claims_start = orjson.dumps(tokens.build_lasting_access_claims(context)).removesuffix(b"}")
     answer_end = answer.removeprefix(_ANSWER_START).partition(b'"')[2]
     plan = IssuingPlan(

@@ -166,7 +166,7 @@ def without(condition: str) -> Iterator[None]:
         patch.setattr(plan_conditions, condition, lambda *_: ~Q(pk__in=[]))
         for statement in plan_conditions._inserts.values():
             patch.setattr(statement, "_local", threading.local())
-            statement.prepared()
+            statement.for_this_thread()
         yield
 
 
