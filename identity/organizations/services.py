@@ -222,7 +222,8 @@ def set_member_roles(
 
     """
     facts = _membership_facts(member)
-    if not assignments.replace(assignment, member.pk, role_ids, expected=expected, **facts):
+    # No role of a member needs a proof.
+    if not assignments.replace(assignment, member.pk, role_ids, expected=expected, is_proven=False, **facts):
         raise NoSuchMember
 
 
