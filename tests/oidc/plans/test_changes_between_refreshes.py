@@ -147,7 +147,8 @@ class TestAChangeBetweenTwoRefreshes:
         assert refresh.is_planned
         with here.active():
             if ends_by == "time":  # the version of the application stays the same
-                type(secret).objects.filter(pk=secret.pk).update(expires_at=timezone.now())
+                expired = timezone.now() - timedelta(seconds=1)
+                type(secret).objects.filter(pk=secret.pk).update(expires_at=expired)
             else:
                 client_secrets.remove(application, secret.pk)
 
