@@ -1,4 +1,4 @@
-# Gatehouse in one word each. Nothing but Python 3.11 or newer has to be there first; `make` alone explains itself.
+# The commands of Gatehouse: `make` lists them. All need Python 3.11 or newer; the list says what else some need.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +11,7 @@ FUZZED := redirect_uris basic_header form json_body jwt_header phone email crede
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo argon2 pictures test test-fast coverage check audit verify verify-long bench docs format lock messages release clean
+.PHONY: help run demo argon2 pictures test test-fast coverage check audit verify verify-long mutate bench docs format lock messages release clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

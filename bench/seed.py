@@ -24,6 +24,7 @@ def main() -> None:
     # The apps can be imported only after setup().
     from identity.core import tenancy  # noqa: PLC0415
     from identity.core.algorithms import Algorithm  # noqa: PLC0415
+    from identity.core.proof import NO_ADMINISTRATOR  # noqa: PLC0415
     from identity.resources import services as resources  # noqa: PLC0415
     from identity.tenants import services as tenants  # noqa: PLC0415
     from identity.users import services as users  # noqa: PLC0415
@@ -50,7 +51,7 @@ def main() -> None:
         for name in names:
             users.create(username=name, password=password, name=name.title(), email=f"{name}@rp.example")
     with tenancy.using(passkeys):
-        experiences.change({"passkey_sign_in": {"enabled": True}})
+        experiences.change({"passkey_sign_in": {"enabled": True}}, is_proven=NO_ADMINISTRATOR)
         passkey_web = applications.register(name="Web", type="Traditional", redirect_uris=[_REDIRECT_URI])
         for name in names[:_PASSKEY_USERS]:
             users.create(username=name, password=password, name=name.title(), email=f"{name}@rp.example")

@@ -38,10 +38,10 @@ class _Write:
             Exception: what ``refusal`` returns.
 
         """
-        prepared = self.statement.prepared()
+        compiled = self.statement.for_this_thread()
         try:
-            with prepared.cursor() as cursor:
-                prepared.execute(cursor, self.values)
+            with compiled.cursor() as cursor:
+                compiled.execute(cursor, self.values)
                 count = int(cursor.rowcount)
         except IntegrityError:
             if self.refusal is not None and isinstance(self.statement, Insert):
@@ -153,9 +153,9 @@ class _ChainStatement(Statement[Combined]):
         super().__init__()
         self._parts: Final = parts
 
-    def prepare(self, database: BaseDatabaseWrapper) -> Combined:
+    def compile(self, database: BaseDatabaseWrapper) -> Combined:
         """Compile the statement."""
-        parts = [(part.prepare(database), is_required) for part, is_required in self._parts]
+        parts = [(part.compile(database), is_required) for part, is_required in self._parts]
         ctes, gate = [], ""
         for number, (part, is_required) in enumerate(parts):
             name = f"write_{number}"
@@ -175,7 +175,7 @@ class _ChainStatement(Statement[Combined]):
             django.db.IntegrityError: a row violates a constraint.
 
         """
-        self.prepared().execute_parts(values)
+        self.for_this_thread().execute_parts(values)
 
 
 @lru_cache(maxsize=256)

@@ -30,7 +30,7 @@ class Parameter(models.Expression):
         self.name = name
 
     def as_sql(self, compiler: object, connection: BaseDatabaseWrapper) -> Any:
-        """Compile to a placeholder. Its parameter is this object, which ``Prepared`` replaces by a value."""
+        """Compile to a placeholder. Its parameter is this object, which ``bind`` replaces by a value."""
         return "%s", [self]
 
 

@@ -20,7 +20,7 @@ from database.batching import Call, Outcome
 from database.parameters import Parameter, Source, Values, source_of
 
 
-class Prepared:
+class CompiledStatement:
     """A statement compiled for one connection."""
 
     def __init__(self, sql: str, params: Any, database: BaseDatabaseWrapper) -> None:
@@ -74,36 +74,34 @@ def _find_places(params: Sequence[Any]) -> dict[str, list[int]]:
     return places
 
 
-P = TypeVar("P", bound=Prepared)
+C = TypeVar("C", bound=CompiledStatement)
 
 
-class Statement(ABC, Generic[P]):
+class Statement(ABC, Generic[C]):
     """A statement that each thread compiles once."""
 
     def __init__(self) -> None:
         self._local = threading.local()
 
     @abstractmethod
-    def prepare(self, database: BaseDatabaseWrapper) -> P:
-        """Compile the statement."""
+    def compile(self, database: BaseDatabaseWrapper) -> C:
+        """Return the statement compiled for this connection."""
 
-    def prepared(self) -> P:
-        """Return the compiled statement for this thread's connection."""
+    def for_this_thread(self) -> C:
+        """Return the statement compiled for this thread's connection. The first call compiles it."""
         database = connections[DEFAULT_DB_ALIAS]
-        prepared: P | None = getattr(self._local, "prepared", None)
-        if prepared is None or prepared.database is not database:
-            prepared = self._local.prepared = self._prepare(database)
-        return prepared
-
-    def _prepare(self, database: BaseDatabaseWrapper) -> P:
-        try:
-            return self.prepare(database)
-        except transaction.TransactionManagementError:
-            with transaction.atomic():  # Django compiles SELECT … FOR UPDATE only in a transaction
-                return self.prepare(database)
+        compiled: C | None = getattr(self._local, "compiled", None)
+        if compiled is None or compiled.database is not database:
+            try:
+                compiled = self.compile(database)
+            except transaction.TransactionManagementError:
+                with transaction.atomic():  # Django compiles SELECT … FOR UPDATE only in a transaction
+                    compiled = self.compile(database)
+            self._local.compiled = compiled
+        return compiled
 
 
-class Insert(Statement[Prepared]):
+class Insert(Statement[CompiledStatement]):
     """An INSERT of one row of a model.
 
     ``expressions`` are values of columns that the database computes, and may contain a ``Parameter``.
@@ -125,7 +123,7 @@ class Insert(Statement[Prepared]):
         self._on_conflict: Final = OnConflict.IGNORE if ignores_conflicts else None
         self._expressions: Final = expressions
 
-    def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledStatement:
         """Compile the statement, without the other columns that have a ``db_default``."""
         fields = [
             field
@@ -138,7 +136,7 @@ class Insert(Statement[Prepared]):
         query = InsertQuery(self._model, on_conflict=self._on_conflict)
         query.insert_values(fields, [row])
         ((sql, params),) = query.get_compiler(connection=database).as_sql()
-        return Prepared(sql, params, database)
+        return CompiledStatement(sql, params, database)
 
     def __call__(self, row: models.Model, **values: object) -> None:
         """Insert a row. Values that the database computes are not set on the object.
@@ -147,16 +145,16 @@ class Insert(Statement[Prepared]):
             django.db.IntegrityError: the row violates a constraint.
 
         """
-        prepared = self.prepared()
-        with prepared.cursor() as cursor:
-            prepared.execute(cursor, vars(row) | values)
+        compiled = self.for_this_thread()
+        with compiled.cursor() as cursor:
+            compiled.execute(cursor, vars(row) | values)
         row._state.adding = False  # noqa: SLF001 - as save does
 
 
-class Combined(Prepared):
+class Combined(CompiledStatement):
     """Several statements combined to one, each with values of its own."""
 
-    def __init__(self, sql: str, parts: Sequence[Prepared], database: BaseDatabaseWrapper) -> None:
+    def __init__(self, sql: str, parts: Sequence[CompiledStatement], database: BaseDatabaseWrapper) -> None:
         super().__init__(sql, (), database)
         self.parts: Final = parts
 
@@ -191,10 +189,10 @@ class AtomicChange(Statement[Combined]):
         self._change: Final = change
         self._inserts: Final = inserts
 
-    def prepare(self, database: BaseDatabaseWrapper) -> Combined:
+    def compile(self, database: BaseDatabaseWrapper) -> Combined:
         """Compile the statement, which is for PostgreSQL."""
-        change = self._change.prepare(database)
-        inserts = [insert.prepare(database) for insert in self._inserts]
+        change = self._change.compile(database)
+        inserts = [insert.compile(database) for insert in self._inserts]
         *others, last = [f"{as_select(insert.sql)} FROM changed" for insert in inserts]
         ctes = "".join(f", inserted_{number} AS ({sql})" for number, sql in enumerate(others))
         sql = f"WITH changed AS ({change.sql} RETURNING 1){ctes} {last}"
@@ -209,7 +207,7 @@ class AtomicChange(Statement[Combined]):
         """
         if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
             return self._run_in_transaction(values, rows)
-        if not self.prepared().execute_parts([values, *map(vars, rows)]):
+        if not self.for_this_thread().execute_parts([values, *map(vars, rows)]):
             return False
         for row in rows:
             row._state.adding = False  # noqa: SLF001 - as save does
@@ -218,13 +216,13 @@ class AtomicChange(Statement[Combined]):
     def call(self, values: Values, *rows: models.Model) -> Call:
         """Return the call that executes the change. The count of its outcome is 0 if nothing was changed."""
         if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
-            prepared = self.prepared()
-            return prepared.call(prepared.bind_parts([values, *map(vars, rows)]))
+            compiled = self.for_this_thread()
+            return compiled.call(compiled.bind_parts([values, *map(vars, rows)]))
         return Call("", (), lambda: Outcome([], int(self._run_in_transaction(values, rows))))
 
     def _run_in_transaction(self, values: Values, rows: Sequence[models.Model]) -> bool:
         with transaction.atomic():
-            change = self._change.prepared()
+            change = self._change.for_this_thread()
             with change.cursor() as cursor:
                 change.execute(cursor, values)
                 if not cursor.rowcount:

@@ -49,7 +49,7 @@ def has_layer(name: str) -> bool:
 
 
 def place(label: str) -> list[str]:
-    """The package and the part of it that an app is, or nothing for an app that is not ours."""
+    """Return the package of an app and its part of the package, or [] for an app of a dependency."""
     name = apps.get_app_config(label).name
     return name.split(".") if is_ours(name) else []
 

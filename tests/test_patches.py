@@ -1,4 +1,4 @@
-"""What tests patch exists in the product: a rename does not disarm a patch without anybody noticing."""
+"""What tests patch exists in the product: a rename does not disarm a patch unnoticed."""
 
 from pathlib import Path
 

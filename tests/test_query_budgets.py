@@ -103,7 +103,7 @@ class TestTokenEndpoint:
 
     def test_decision_P4_an_algorithm_of_its_own_costs_a_refresh_no_statement(self, acme, inside, client):
         with acme.active():
-            applications.change(client.application, {"id_token_signed_response_alg": "RS256"})
+            applications.change(client.application, {"id_token_signed_response_alg": "RS256"}, is_proven=True)
         token = client.tokens_for(acme.user())["refresh_token"]
         answer = inside.post(
             "/oidc/token", refreshed(client, token)

@@ -73,7 +73,7 @@ def replace(
     item_ids: list[str],
     *,
     expected: frozenset[int] | None = None,
-    is_proven: bool = True,
+    is_proven: bool,
     **facts: object,
 ) -> bool:
     """Make these the only items of the parent. Return false if the parent does not exist.

@@ -12,7 +12,7 @@ from database import converters
 from database.batching import Outcome
 from database.parameters import Source, Values
 from database.rows import Loader
-from database.statements import Prepared
+from database.statements import CompiledStatement
 from identity.core import tenancy
 
 M = TypeVar("M", bound=models.Model)
@@ -22,7 +22,7 @@ _populators: Final[Any] = get_related_populators  # the stubs describe a later D
 TENANT: Final = tenancy.ActiveTenant("\0the tenant of the run", "")
 
 
-class CompiledStatement(Prepared):
+class CompiledTenantStatement(CompiledStatement):
     """A statement on the rows of the tenant that is active when it runs.
 
     Raises (when it runs):
@@ -40,7 +40,7 @@ class CompiledStatement(Prepared):
         return itemgetter(TENANT.id) if is_tenant else super().source(param)
 
 
-class _CompiledQuery(CompiledStatement):
+class _CompiledQuery(CompiledTenantStatement):
     """A compiled SELECT whose rows are read at once."""
 
     def execute_alone(self, parameters: Sequence[Any]) -> Outcome:
@@ -92,7 +92,7 @@ def _replace_models(populators: list[Any]) -> None:
         _replace_models(populator.related_populators)
 
 
-class CompiledJoin(CompiledStatement):
+class CompiledJoin(CompiledTenantStatement):
     """Several compiled SELECTs as one, whose rows are joined without a condition."""
 
     def __init__(self, parts: Sequence[CompiledRows[Any]], database: BaseDatabaseWrapper) -> None:

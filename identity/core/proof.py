@@ -2,16 +2,23 @@
 
 ``management.administrators.proof`` has the refusals of changes of administrators, which may also be proven by
 a password in the request.
+
+Functions with such a change take ``is_proven``: whether the administrator who makes the change has signed in
+recently. It has no default, so that no caller omits it. A caller without an administrator passes
+``NO_ADMINISTRATOR``.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 
 from identity.core import records
 from identity.core.errors import ServiceError
 from identity.core.models import Versioned
+
+# A user makes the change, or a command on the server: no stolen token of an administrator can make it.
+NO_ADMINISTRATOR: Final = True
 
 
 class TokenTooOld(ServiceError):

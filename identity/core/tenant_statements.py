@@ -19,7 +19,7 @@ from identity.core.compiled_statements import (
     TENANT,
     CompiledJoin,
     CompiledRows,
-    CompiledStatement,
+    CompiledTenantStatement,
     CompiledValues,
 )
 
@@ -63,7 +63,7 @@ class Select(Statement[CompiledRows[M]]):
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> CompiledRows[M]:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledRows[M]:
         with tenancy.using(TENANT):
             return CompiledRows(self.build(), database)
 
@@ -73,11 +73,11 @@ class Select(Statement[CompiledRows[M]]):
 
     def all(self, **values: object) -> list[M]:
         """Return all rows."""
-        return self.prepared().fetch(self.bind(**values))
+        return self.for_this_thread().fetch(self.bind(**values))
 
     def bind(self, **values: object) -> Sequence[Any]:
         """Return the parameters for these values and the active tenant, as the adapter expects them."""
-        return self.prepared().bind(values)
+        return self.for_this_thread().bind(values)
 
     def find(self, **values: object) -> Work[M | None]:
         """Return the first row or None, as work that can be done together with that of other requests."""
@@ -85,9 +85,9 @@ class Select(Statement[CompiledRows[M]]):
 
     def find_bound(self, parameters: Sequence[Any]) -> Work[M | None]:
         """Return the same as ``find``, for parameters that ``bind`` returned."""
-        prepared = self.prepared()
-        outcome = yield prepared.call(parameters)
-        return next(iter(prepared.load(outcome.rows)), None)
+        compiled = self.for_this_thread()
+        outcome = yield compiled.call(parameters)
+        return next(iter(compiled.load(outcome.rows)), None)
 
 
 class JoinedSelects(Statement[CompiledJoin]):
@@ -97,15 +97,15 @@ class JoinedSelects(Statement[CompiledJoin]):
         super().__init__()
         self._selects: Final = selects
 
-    def prepare(self, database: BaseDatabaseWrapper) -> CompiledJoin:
-        return CompiledJoin([select.prepare(database) for select in self._selects], database)
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledJoin:
+        return CompiledJoin([select.compile(database) for select in self._selects], database)
 
     def all(self, **values: object) -> list[list[Any]]:
         """Return the rows, at least one. Each has an instance for each query.
 
         The instance is None if the query found none.
         """
-        return self.prepared().fetch(values)
+        return self.for_this_thread().fetch(values)
 
 
 class SelectValues(Statement[CompiledValues]):
@@ -115,33 +115,33 @@ class SelectValues(Statement[CompiledValues]):
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> CompiledValues:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledValues:
         with tenancy.using(TENANT):
             return CompiledValues(self.build(), database)
 
     def all(self, **values: object) -> list[tuple[Any, ...]]:
         """Return all rows."""
-        return self.prepared().fetch(values, 0, None)
+        return self.for_this_thread().fetch(values, 0, None)
 
     def find_all(self, **values: object) -> Work[list[tuple[Any, ...]]]:
         """Return all rows, as work that can be done together with that of other requests."""
-        prepared = self.prepared()
-        outcome = yield prepared.call(prepared.bind(values))
-        return prepared.load(outcome.rows)
+        compiled = self.for_this_thread()
+        outcome = yield compiled.call(compiled.bind(values))
+        return compiled.load(outcome.rows)
 
     def slice(self, start: int, stop: int, **values: object) -> list[tuple[Any, ...]]:
         """Return the rows from ``start`` up to, not including, ``stop``."""
-        return self.prepared().fetch(values, start, stop)
+        return self.for_this_thread().fetch(values, start, stop)
 
 
-class _Change(Statement[CompiledStatement]):
+class _Change(Statement[CompiledTenantStatement]):
     """A statement that returns the number of rows it changed."""
 
     def __call__(self, **values: object) -> int:
         """Run the statement and return the number of rows it changed."""
-        prepared = self.prepared()
-        with prepared.cursor() as cursor:
-            prepared.execute(cursor, values)
+        compiled = self.for_this_thread()
+        with compiled.cursor() as cursor:
+            compiled.execute(cursor, values)
             return int(cursor.rowcount)
 
 
@@ -153,12 +153,12 @@ class Update(_Change):
         self.build: Final = build
         self.changes: Final = changes
 
-    def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledTenantStatement:
         with tenancy.using(TENANT):
             query: Any = self.build().query.chain(UpdateQuery)
             query.add_update_values(self.changes)
             sql, params = query.get_compiler(connection=database).as_sql()
-        return CompiledStatement(sql, params, database)
+        return CompiledTenantStatement(sql, params, database)
 
 
 class Delete(_Change):
@@ -168,14 +168,14 @@ class Delete(_Change):
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledTenantStatement:
         with tenancy.using(TENANT):
             query: Any = self.build().query.chain(DeleteQuery)
             sql, params = query.get_compiler(connection=database).as_sql()
-        return CompiledStatement(sql, params, database)
+        return CompiledTenantStatement(sql, params, database)
 
 
-class ConditionalInsert(Statement[CompiledStatement]):
+class ConditionalInsert(Statement[CompiledTenantStatement]):
     """An INSERT of a row that happens only if a query finds a row."""
 
     def __init__(self, insert: Insert, build: Callable[[], models.QuerySet[Any]]) -> None:
@@ -183,21 +183,21 @@ class ConditionalInsert(Statement[CompiledStatement]):
         self.insert: Final = insert
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> CompiledStatement:
-        insert = self.insert.prepare(database)
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledTenantStatement:
+        insert = self.insert.compile(database)
         with tenancy.using(TENANT):
             query: Any = self.build().values(found=models.Value(1)).query
             sql, params = query.get_compiler(connection=database).as_sql()
         statement = f"{as_select(insert.sql)} WHERE EXISTS ({sql})"
-        return CompiledStatement(statement, [*insert.params, *params], database)
+        return CompiledTenantStatement(statement, [*insert.params, *params], database)
 
     def __call__(self, row: models.Model, **values: object) -> bool:
         """Insert the row if the query finds a row for ``values``. Return whether the row was inserted."""
-        prepared = self.prepared()
-        return bool(prepared.execute_alone(prepared.bind(vars(row) | values)).count)
+        compiled = self.for_this_thread()
+        return bool(compiled.execute_alone(compiled.bind(vars(row) | values)).count)
 
     def repeat(self, bound: Sequence[Any], changes: Values) -> Work[bool]:
         """Return the same insertion as work, for parameters that ``bind`` returned, with these changes."""
-        prepared = self.prepared()
-        outcome = yield prepared.call(prepared.rebind(bound, changes))
+        compiled = self.for_this_thread()
+        outcome = yield compiled.call(compiled.rebind(bound, changes))
         return bool(outcome.count)

@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from database import ids
 from database.parameters import Parameter
-from database.statements import Prepared, Statement
+from database.statements import CompiledStatement, Statement
 from identity.core import tenancy
 from identity.core.tenant_statements import text, uuid
 from identity.limits.rules import LOCK_SECONDS, Hit, Limit, Lock
@@ -69,7 +69,7 @@ _NOW: Final = {
 }
 
 
-class _OfRules(Statement[Prepared]):
+class _OfRules(Statement[CompiledStatement]):
     """A statement that writes a row for a hit of each of these rules."""
 
     def __init__(self, rules: Rules) -> None:
@@ -80,34 +80,36 @@ class _OfRules(Statement[Prepared]):
 class CountHits(_OfRules):
     """Counts those hits that are allowed."""
 
-    def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledStatement:
         rows = f"VALUES {_get_rows(self._rules, database.vendor)}"
-        return Prepared(_get_sql(self._rules, database.vendor, rows), _get_parameters(self._rules), database)
+        return CompiledStatement(
+            _get_sql(self._rules, database.vendor, rows), _get_parameters(self._rules), database
+        )
 
 
 class CountTogether(_OfRules):
     """Counts all hits or none, and returns their number. PostgreSQL only."""
 
-    def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledStatement:
         rules, vendor = self._rules, database.vendor
         refused = [_REFUSED.format(kind=rule.kind, is_allowed=_is_allowed([rule], vendor)) for rule in rules]
         rows = _UNLESS_REFUSED.format(rows=_get_rows(rules, vendor), refused=" UNION ALL ".join(refused))
         statement = _TOGETHER.format(hit=_get_sql(rules, vendor, rows), number=len(rules))
         keys = [key for number in range(len(rules)) for key in (text("tenant_id"), text(f"key_hash{number}"))]
-        return Prepared(statement, [*_get_parameters(rules), *keys], database)
+        return CompiledStatement(statement, [*_get_parameters(rules), *keys], database)
 
 
 class Increment(_OfRules):
     """Counts a hit, even beyond the limit, and returns the number of hits and the seconds of the window."""
 
-    def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledStatement:
         statement = _INCREMENT.format(
             columns=_COLUMNS,
             rows=_get_rows(self._rules, database.vendor),
             now=_NOW[database.vendor],
             resets_in=_RESETS_IN[database.vendor],
         )
-        return Prepared(statement, _get_parameters(self._rules), database)
+        return CompiledStatement(statement, _get_parameters(self._rules), database)
 
 
 get_count: Final = lru_cache(maxsize=64)(CountHits)

@@ -43,9 +43,9 @@ def count_and_insert(hit: Hit, insert: Insert, row: models.Model) -> Refusal | N
 
 def increment(hit: Hit) -> Window:
     """Count a hit, even beyond its limit, and return the window."""
-    prepared = hit_statements.get_increment((hit.rule,)).prepared()
-    with prepared.cursor() as cursor:
-        prepared.execute(cursor, hit_statements.get_values([hit]))
+    compiled = hit_statements.get_increment((hit.rule,)).for_this_thread()
+    with compiled.cursor() as cursor:
+        compiled.execute(cursor, hit_statements.get_values([hit]))
         return Window(*cursor.fetchone())
 
 
@@ -112,10 +112,10 @@ def _count_together(hits: Sequence[Hit]) -> int | None:
     """
     if len(hits) <= 1 or connection.vendor != "postgresql" or connection.in_atomic_block:
         return None
-    prepared = hit_statements.get_count_together(_get_rules(hits)).prepared()
+    compiled = hit_statements.get_count_together(_get_rules(hits)).for_this_thread()
     try:
-        with prepared.cursor() as cursor:
-            prepared.execute(cursor, hit_statements.get_values(hits))
+        with compiled.cursor() as cursor:
+            compiled.execute(cursor, hit_statements.get_values(hits))
             return int(cursor.fetchone()[0])
     except DataError:
         return None
@@ -123,9 +123,9 @@ def _count_together(hits: Sequence[Hit]) -> int | None:
 
 def _count_allowed(hits: Sequence[Hit]) -> int:
     """Count the hits that are allowed, and return their number."""
-    prepared = hit_statements.get_count(_get_rules(hits)).prepared()
-    with prepared.cursor() as cursor:
-        prepared.execute(cursor, hit_statements.get_values(hits))
+    compiled = hit_statements.get_count(_get_rules(hits)).for_this_thread()
+    with compiled.cursor() as cursor:
+        compiled.execute(cursor, hit_statements.get_values(hits))
         return int(cursor.rowcount)
 
 

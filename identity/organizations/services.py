@@ -94,7 +94,7 @@ def change(
     fields: Mapping[str, Any],
     *,
     expected: frozenset[int] | None = None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> None:
     """Change an organization. Members of the branding that are not sent stay as they are.
 
@@ -222,7 +222,8 @@ def set_member_roles(
 
     """
     facts = _membership_facts(member)
-    if not assignments.replace(assignment, member.pk, role_ids, expected=expected, **facts):
+    # No role of a member needs a proof.
+    if not assignments.replace(assignment, member.pk, role_ids, expected=expected, is_proven=False, **facts):
         raise NoSuchMember
 
 

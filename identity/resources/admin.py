@@ -116,7 +116,7 @@ def _change(submission: Submission) -> str:
 def _change_claims(submission: Submission) -> str:
     claims = {**submission.fields, "custom_claims": submission.fields["custom_claims"] or []}
     fields = validate(ResourceSerializer, claims, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The claims are changed.")
 
 

@@ -116,7 +116,7 @@ def change(
     fields: dict[str, object],
     *,
     expected: frozenset[int] | None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> None:
     """Change a resource. A new default resource replaces the current one.
 
@@ -168,7 +168,7 @@ def add_scope(resource_id: UUID, **fields: Any) -> Scope:
     return scope
 
 
-def remove(resource: Resource, *, expected: frozenset[int] | None, is_proven: bool = True) -> None:
+def remove(resource: Resource, *, expected: frozenset[int] | None, is_proven: bool) -> None:
     """Delete a resource and its scopes. Roles lose these scopes.
 
     ``is_proven`` is whether the administrator who deletes it has signed in recently. Without a proof, a

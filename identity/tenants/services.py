@@ -70,7 +70,7 @@ def change(
     fields: Mapping[str, Any],
     *,
     expected: frozenset[int] | None = None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> None:
     """Change ``name`` and ``audit_retention_days`` (None: entries are never deleted).
 

@@ -45,7 +45,7 @@ class DataForm(forms.Form):
 
 def _change_username(submission: Submission) -> str:
     fields = validate(UsernameSerializer, submission.fields)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The username is changed.")
 
 
@@ -55,7 +55,7 @@ def _change_data(submission: Submission) -> str:
         "custom_data": {} if submission.fields["custom_data"] is None else submission.fields["custom_data"],
     }
     fields = validate(UserSerializer, sent, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The picture and custom data are changed.")
 
 

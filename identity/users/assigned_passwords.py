@@ -25,7 +25,7 @@ def set_password(
     *,
     remove_others: bool = False,
     expected: frozenset[int] | None = None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> None:
     """Set a new password, which ends all sessions, refresh tokens and locks at once.
 

@@ -65,7 +65,7 @@ def _change(submission: Submission) -> str:
     # Browsers submit line breaks as CR LF.
     address = {name: submission.fields[name].replace("\r\n", "\n") for name in ADDRESS_PARTS}
     fields = validate(UserSerializer, {"profile": texts | {ADDRESS: address}}, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The profile is changed.")
 
 

@@ -116,7 +116,7 @@ def change(
     *,
     proven: Kind | None = None,
     expected: frozenset[int] | None = None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> None:
     """Change the identifiers, verified flags, name, avatar, profile or custom data of a user.
 

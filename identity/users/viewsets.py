@@ -88,7 +88,11 @@ class UserViewSet(CrudViewSet):
         return shown | {name: shown["profile"].get(name, "") for name in TOP_LEVEL}
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int | None:
-        """Return the number of users: counted if there are filters, otherwise the stored number."""
+        """Return the number of users, or None for a search: the query of its page counts, too.
+
+        Without filters, this is the stored number. For the filter ``is_suspended=false`` alone, this is the
+        stored number less the number of suspended users. With other filters, the rows are counted.
+        """
         match self.query_filters():
             case {"search": _}:
                 return None

@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from identity.core.errors import ServiceError
 from identity.operator_kit.operations import Operation, ShowForm, ShowRow, Submission, validate
 from identity.operator_kit.panels import Card
-from interaction.connectors import forms, guide_card, new_ids, services
+from interaction.connectors import forms, guide_card, new_ids, proof, services
+from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Provider
 from interaction.connectors.serializers import ConnectorSerializer
@@ -34,6 +35,10 @@ class FormExpired(ServiceError):
     )
 
 
+def _needs_proof(provider: Provider, _row: None) -> bool:
+    return proof.passes_second_factors(Connector(type=provider.type.value))
+
+
 def _new_form(provider: Provider, _row: None) -> type[Form]:
     return forms.config_form(provider, is_new=True)
 
@@ -46,7 +51,8 @@ def _create(provider: Provider, submission: Submission) -> ShowRow:
     pk = new_ids.read(signed, provider.connector_id)
     if signed and pk is None:
         raise FormExpired
-    connector = services.create(**validate(ConnectorSerializer, fields), pk=pk)
+    checked = validate(ConnectorSerializer, fields)
+    connector = services.create(**checked, pk=pk, is_proven=submission.is_proven)
     return ShowRow(gettext("The connector is created. Test it, then enable it."), connector)
 
 
@@ -60,7 +66,7 @@ CONFIGURE: Final = tuple(
         format_lazy(_("Create {provider} connector"), provider=provider.name),
         _("It starts disabled, so that you can test it first."), partial(_create, provider),
         form_for=partial(_new_form, provider), needs_row=False, hidden=True,
-        card=partial(_guide, provider),
+        card=partial(_guide, provider), needs_proof=partial(_needs_proof, provider),
     )
     for provider in registry.PROVIDERS
 )  # fmt: skip

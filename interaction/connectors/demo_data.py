@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from identity.core.proof import NO_ADMINISTRATOR
 from interaction.connectors import services
 from interaction.connectors.models import Connector
 
@@ -31,5 +32,5 @@ def create() -> dict[str, int]:
     known = set(Connector.objects.values_list("connector_id", flat=True))
     missing = [fields for fields in _CONNECTORS if fields["connector_id"] not in known]
     for fields in missing:
-        services.create(**fields)
+        services.create(**fields, is_proven=NO_ADMINISTRATOR)
     return {"connectors": len(missing)}

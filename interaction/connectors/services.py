@@ -64,7 +64,7 @@ def create(  # noqa: PLR0913 - the columns
     enabled: bool = False,
     has_own_callback: bool = True,
     pk: UUID | None = None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> Connector:
     """Create a connector. The configuration is checked if the provider is built in.
 
@@ -100,7 +100,7 @@ def change(
     fields: dict[str, Any],
     *,
     expected: frozenset[int] | None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> None:
     """Replace ``config``, set ``enabled``, or move the connector to its own callback.
 
@@ -133,7 +133,7 @@ def change(
     )
 
 
-def remove(connector: Connector, *, expected: frozenset[int] | None, is_proven: bool = True) -> None:
+def remove(connector: Connector, *, expected: frozenset[int] | None, is_proven: bool) -> None:
     """Delete a connector.
 
     ``is_proven`` is whether the administrator who deletes it has signed in recently.

@@ -39,7 +39,8 @@ def _read(serializer: Any, submission: Submission) -> dict[str, Any]:
 
 
 def _save(serializer: Any, change: Callable[..., None], submission: Submission) -> str:
-    change(submission.row, _read(serializer, submission), expected=submission.expected)
+    fields = _read(serializer, submission)
+    change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The branding is saved.")
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from identity.core.proof import NO_ADMINISTRATOR
 from interaction.experience import services
 
 # Nobody is asked without a reason, so that a newcomer signs in with the password alone.
@@ -15,5 +16,5 @@ _FACTORS: Final[dict[str, Any]] = {
 def create() -> dict[str, int]:
     """Let users of the active tenant set up second factors and passkeys, unless they can already."""
     if not services.current().has_factors:
-        services.change(_FACTORS)
+        services.change(_FACTORS, is_proven=NO_ADMINISTRATOR)
     return {}

@@ -84,7 +84,7 @@ def _arrange(submission: Submission) -> str | ShowForm:
         order = _move([kind.value for kind in row.kinds], item, is_up=way == "up")
         changed = {"methods": [methods.get(kind, {"identifier": kind} | off) for kind in order]}
     fields = validate(ExperienceSerializer, {"sign_in": changed}, row)
-    services.change(fields, expected=submission.expected)
+    services.change(fields, expected=submission.expected, is_proven=submission.is_proven)
     return ShowForm(NAME)
 
 

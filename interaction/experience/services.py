@@ -50,7 +50,7 @@ def has_social_skip() -> bool:
 
 @transaction.atomic
 def change(
-    fields: dict[str, Any], *, expected: frozenset[int] | None = None, is_proven: bool = True
+    fields: dict[str, Any], *, expected: frozenset[int] | None = None, is_proven: bool
 ) -> SignInExperience:
     """Change the experience. Objects are merged one level deep, lists and texts are replaced.
 

@@ -88,7 +88,9 @@ def _choose(submission: Submission) -> ShowForm:
 
 
 def _save(language: str, submission: Submission) -> ShowForm:
-    services.change(_validate(language, submission), expected=submission.expected)
+    services.change(
+        _validate(language, submission), expected=submission.expected, is_proven=submission.is_proven
+    )
     return ShowForm(f"texts-{language or 'any'}", gettext("The texts are changed."))
 
 

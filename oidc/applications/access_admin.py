@@ -43,7 +43,7 @@ def _save(submission: Submission) -> str:
         "allowed_organization_ids": [line.split()[0] for line in lines if line.strip()],
     }
     fields = validate(ApplicationSerializer, {"oidc_client_metadata": lists}, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The choice is saved.")
 
 

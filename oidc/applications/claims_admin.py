@@ -43,7 +43,7 @@ class CustomClaimsForm(forms.Form):
 def _save(submission: Submission) -> str:
     metadata = {"custom_claims": submission.fields["custom_claims"] or []}
     fields = validate(ApplicationSerializer, {"oidc_client_metadata": metadata}, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The custom claims are changed.")
 
 

@@ -43,7 +43,7 @@ def _save(submission: Submission) -> str:
     fields = dict(submission.fields)
     metadata = fields | {"contacts": fields["contacts"].split()}
     changed = validate(ApplicationSerializer, {"oidc_client_metadata": metadata}, submission.row)
-    services.change(submission.row, changed, expected=submission.expected)
+    services.change(submission.row, changed, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The description is saved.")
 
 

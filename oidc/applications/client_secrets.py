@@ -87,7 +87,7 @@ def find_all(application: Application) -> list[dict[str, Any]]:
 
 @transaction.atomic
 def create(
-    application: Application, *, name: str = "", expires_at: datetime | None = None, is_proven: bool = True
+    application: Application, *, name: str = "", expires_at: datetime | None = None, is_proven: bool
 ) -> tuple[ApplicationSecret, str]:
     """Create a further secret and return its row and its value, which cannot be read again.
 

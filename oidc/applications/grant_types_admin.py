@@ -33,7 +33,7 @@ def _build_form(application: Application) -> type[forms.Form]:
 def _save(submission: Submission) -> str:
     sent = {"oidc_client_metadata": dict(submission.fields)}
     fields = validate(ApplicationSerializer, sent, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The grant types are saved.")
 
 

@@ -36,7 +36,7 @@ class LifetimesForm(forms.Form):
 def _save(submission: Submission) -> str:
     metadata = {name: submission.fields[name] for name in _FIELDS}
     fields = validate(ApplicationSerializer, {"oidc_client_metadata": metadata}, submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The lifetimes are changed.")
 
 

@@ -163,7 +163,7 @@ def change(
     *,
     expected: frozenset[int] | None = None,
     changed_fields: list[str] | None = None,
-    is_proven: bool = True,
+    is_proven: bool,
 ) -> None:
     """Change an application. First, the keys of the algorithms that it names are created.
 
@@ -227,7 +227,7 @@ def _change(
 
 
 @transaction.atomic
-def rotate_secret(application: Application, *, is_proven: bool = True) -> str:
+def rotate_secret(application: Application, *, is_proven: bool) -> str:
     """Replace all secrets of an application by a new one and return it. The others stop working at once.
 
     ``is_proven`` is whether the administrator who makes the change has signed in recently.

@@ -117,7 +117,7 @@ def _create(submission: Submission) -> ShowSecrets | ShowRow:
 
 def _change(submission: Submission) -> str:
     fields = validate(ApplicationSerializer, _api_fields(submission), submission.row)
-    services.change(submission.row, fields, expected=submission.expected)
+    services.change(submission.row, fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The application is changed.")
 
 

@@ -59,20 +59,20 @@ class FoundCode:
 
     ``is_live``: the code has not expired, its session has not ended, its user may sign in, and since it was
     issued nothing has ended the grants of the user, such as a new password. A live code may have been
-    redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` the key of the
+    redeemed. ``default_key_id`` is the tenant's default key, ``own_key_id`` the key of the
     application's own algorithm. ``is_user_at_limit``: see ``revocations.is_user_at_limit``.
     """
 
     row: AuthorizationCode
     is_live: bool
-    active_key_id: UUID
+    default_key_id: UUID
     own_key_id: UUID | None
     is_user_at_limit: bool
 
     @classmethod
     def of(cls, row: Any) -> Self:
         """Return a code whose row was read with the annotations of ``find``."""
-        return cls(row, bool(row.is_live), row.active_key_id, row.own_key_id, bool(row.is_user_at_limit))
+        return cls(row, bool(row.is_live), row.default_key_id, row.own_key_id, bool(row.is_user_at_limit))
 
 
 def get_hash(code: str) -> str:

@@ -65,19 +65,19 @@ class FoundFamily:
 
     ``is_refreshable``: it is live, and within the current lifetimes of its application, as in
     ``RefreshFamilyQuerySet.refreshable``. ``in_grace``: the token before the newest is still accepted.
-    ``active_key_id`` is the tenant's default key, ``own_key_id`` that of the application's own algorithm.
+    ``default_key_id`` is the tenant's default key, ``own_key_id`` that of the application's own algorithm.
     """
 
     row: RefreshFamily
     is_refreshable: bool
     in_grace: bool
-    active_key_id: UUID
+    default_key_id: UUID
     own_key_id: UUID | None
 
     @classmethod
     def of(cls, row: Any) -> Self:
         """Return a family whose row was read with the annotations of ``token_columns``."""
-        return cls(row, row.is_refreshable, row.in_grace, row.active_key_id, row.own_key_id)
+        return cls(row, row.is_refreshable, row.in_grace, row.default_key_id, row.own_key_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def get_signing_keys() -> dict[str, Subquery]:
         algorithm=OuterRef("application__id_token_signed_response_alg")
     )
     return {
-        "active_key_id": Subquery(SigningKey.objects.default().values("pk")[:1]),
+        "default_key_id": Subquery(SigningKey.objects.default().values("pk")[:1]),
         "own_key_id": Subquery(of_application.values("pk")[:1]),
     }
 

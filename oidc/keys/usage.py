@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from database import ids
 from database.parameters import Parameter
-from database.statements import Prepared, Statement
+from database.statements import CompiledStatement, Statement
 from identity.core import tenancy
 from identity.core.tenant_statements import moment, text, uuid
 from oidc.keys.models import SigningKey, SigningKeyUsage
@@ -40,7 +40,7 @@ RETURNING key_id
 _LOCK: Final = {"postgresql": "FOR SHARE", "sqlite": ""}
 
 
-class _Insert(Statement[Prepared]):
+class _Insert(Statement[CompiledStatement]):
     """The insert of a row for an active key: the one that a condition selects."""
 
     def __init__(self, which: str, *parameters: Parameter) -> None:
@@ -48,18 +48,18 @@ class _Insert(Statement[Prepared]):
         self.which: Final = which
         self.parameters: Final = parameters
 
-    def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
+    def compile(self, database: BaseDatabaseWrapper) -> CompiledStatement:
         now = moment("now")
         parameters = [uuid("id"), moment("expires_at"), now, now, text("tenant_id"), *self.parameters]
         statement = _INSERT.format(which=self.which, lock=_LOCK[database.vendor])
-        return Prepared(statement, parameters, database)
+        return CompiledStatement(statement, parameters, database)
 
     def __call__(self, expires_at: datetime, algorithm: str) -> UUID | None:
         """Insert the row, or update the existing one. Return the id of the key.
 
         Return None if the key was retired while the statement waited for it.
         """
-        prepared = self.prepared()
+        compiled = self.for_this_thread()
         values = {
             "id": ids.new(),
             "tenant_id": tenancy.active_id(),
@@ -67,8 +67,8 @@ class _Insert(Statement[Prepared]):
             "algorithm": algorithm,
             "now": timezone.now(),
         }
-        with prepared.cursor() as cursor:
-            prepared.execute(cursor, values)
+        with compiled.cursor() as cursor:
+            compiled.execute(cursor, values)
             row = cursor.fetchone()
         key_id: UUID | None = SigningKey._meta.pk.to_python(row[0]) if row else None
         return key_id

@@ -100,7 +100,7 @@ def _build_context(
         raise Invalid("scope", rule) from None
     return GrantContext(
         application=application,
-        key_id=_NO_KEY,
+        access_token_key_id=_NO_KEY,
         scopes=tuple(scopes.get_identity_scopes(scope)),
         target=found,
         user=user,

@@ -34,24 +34,24 @@ class Credentials:
 class Client:
     """An application, and what else one query reads for the token endpoint.
 
-    ``active_key_id`` is the tenant's default signing key. ``own_key_id`` is the active key of the algorithm
+    ``default_key_id`` is the tenant's default signing key. ``own_key_id`` is the active key of the algorithm
     that the application names for its ID tokens; ``find`` does not set it. Only ``find`` sets ``has_roles``.
     """
 
     application: Application
-    active_key_id: UUID
+    default_key_id: UUID
     own_key_id: UUID | None = None
     has_roles: bool = False
 
     @property
     def id_token_key_id(self) -> UUID | None:
         """The key of the application's ID tokens."""
-        return self.own_key_id if self.application.id_token_signed_response_alg else self.active_key_id
+        return self.own_key_id if self.application.id_token_signed_response_alg else self.default_key_id
 
 
 _BY_CLIENT_ID: Final = Select(
     lambda: Application.objects.filter(client_id=text("client_id")).annotate(
-        active_key_id=Subquery(SigningKey.objects.default().values("pk")[:1]),
+        default_key_id=Subquery(SigningKey.objects.default().values("pk")[:1]),
         has_roles=Exists(ApplicationRole.objects.filter(application=OuterRef("pk"))),
     )[:1]
 )
@@ -60,7 +60,7 @@ _BY_CLIENT_ID: Final = Select(
 def find(client_id: str) -> Client | None:
     """Return the client with this id, or None if no application has it."""
     row: Any = _BY_CLIENT_ID.first(client_id=client_id) if is_well_formed(client_id) else None
-    return Client(row, row.active_key_id, has_roles=row.has_roles) if row else None
+    return Client(row, row.default_key_id, has_roles=row.has_roles) if row else None
 
 
 def is_well_formed(client_id: str) -> bool:

@@ -63,12 +63,12 @@ class GrantContext:
 
     ``scopes`` are identity scopes, ``claims`` those of the ``claims`` parameter. Without a ``user``, the
     application acts on its own behalf. ``family_id`` is set if the access token belongs to a refresh family.
-    ``key_id`` signs the access token and ``id_token_key_id`` the ID token. ``agreed_to_old_profile``:
-    the consent is an old one, which named fewer members of the ``profile``.
+    ``access_token_key_id`` signs the access token and ``id_token_key_id`` the ID token.
+    ``agreed_to_old_profile``: the consent is an old one, which named fewer members of the ``profile``.
     """
 
     application: Application
-    key_id: UUID
+    access_token_key_id: UUID
     scopes: tuple[str, ...]
     target: Target
     user: User | None = None

@@ -31,7 +31,9 @@ _LAST_SECOND: Final = 253_402_300_799  # the end of the year 9999, the last that
 
 def build_access_token(context: GrantContext) -> str:
     """Return the access token as a JWT (RFC 9068)."""
-    return signing.sign(build_access_claims(context), typ=ACCESS_TOKEN_TYPE, key_id=context.key_id)
+    return signing.sign(
+        build_access_claims(context), typ=ACCESS_TOKEN_TYPE, key_id=context.access_token_key_id
+    )
 
 
 def build_access_claims(context: GrantContext) -> dict[str, Any]:

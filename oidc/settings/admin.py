@@ -73,7 +73,7 @@ class LifetimesForm(forms.Form):
 
 def _save(submission: Submission) -> str:
     fields = validate(OidcSettingsSerializer, submission.fields, submission.row)
-    services.change(fields, expected=submission.expected)
+    services.change(fields, expected=submission.expected, is_proven=submission.is_proven)
     return gettext("The settings of OpenID Connect are changed.")
 
 

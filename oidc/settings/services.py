@@ -50,7 +50,7 @@ def hold_acr_value(value: str) -> bool:
 
 
 def change(
-    fields: dict[str, Any], *, expected: frozenset[int] | None = None, is_proven: bool = True
+    fields: dict[str, Any], *, expected: frozenset[int] | None = None, is_proven: bool
 ) -> OidcSettings:
     """Change the settings. Objects are merged one level deep, lists and texts are replaced.
 

@@ -32,15 +32,15 @@ def write(world: World, days_ago: float = 0, number: int = 1) -> None:
     )
 
 
-def total(world: World) -> int:
-    """The total, which must be the number of rows."""
+def count_and_check(world: World) -> int:
+    """Return the number of entries as the product counts them. Check that there are as many rows."""
     number = counting.count_entries(world.tenant.pk)
     assert number == Entry.objects.filter(tenant_id=world.tenant.pk).count()
     return number
 
 
-def stored(world: World) -> int:
-    """The stored number of entries before the watermark."""
+def stored_number(world: World) -> int:
+    """Return the stored number of entries before the watermark."""
     return CountWatermark.objects.get(pk=world.tenant.pk).entries
 
 
@@ -50,62 +50,62 @@ def counted(acme: World) -> World:
     write(acme, 90, 3)
     write(acme, 2, 4)
     assert counting.advance_watermark(acme.tenant.pk)
-    assert stored(acme) == 7
+    assert stored_number(acme) == 7
     return acme
 
 
 def test_without_a_watermark_all_entries_are_counted(acme, rival):
-    before = total(acme)
+    before = count_and_check(acme)
     write(acme, 1, 3)
     write(rival, 1, 5)
-    assert total(acme) == before + 3
+    assert count_and_check(acme) == before + 3
     assert not CountWatermark.objects.filter(pk=acme.tenant.pk).exists()
 
 
 def test_entries_after_the_watermark_are_counted_each_time(counted):
-    before = total(counted)
+    before = count_and_check(counted)
     write(counted, 0, 3)
-    assert total(counted) == before + 3
-    assert stored(counted) == 7
+    assert count_and_check(counted) == before + 3
+    assert stored_number(counted) == 7
 
 
 def test_a_late_entry_corrects_the_stored_number(counted, rival):
-    before = total(counted)
+    before = count_and_check(counted)
     write(counted, 1, 2)
     write(counted, 400)
     write(rival, 1)
-    assert total(counted) == before + 3
-    assert stored(counted) == 10
+    assert count_and_check(counted) == before + 3
+    assert stored_number(counted) == 10
 
 
 def test_a_deleted_entry_corrects_the_stored_number(counted):
     retention.set_days(counted.tenant.pk, 31)
-    before = total(counted)
+    before = count_and_check(counted)
     assert sum(retention.purge()) >= 3
     # The purge writes an entry of its own.
-    assert total(counted) == before - 3 + 1
-    assert stored(counted) == 4
+    assert count_and_check(counted) == before - 3 + 1
+    assert stored_number(counted) == 4
     retention.set_days(counted.tenant.pk, None)
 
 
 def test_a_rolled_back_entry_is_not_counted(counted):
-    before = total(counted)
+    before = count_and_check(counted)
     with transaction.atomic():
         write(counted, 1, 5)
         write(counted, 0, 5)
-        assert total(counted) == before + 10
+        assert count_and_check(counted) == before + 10
         transaction.set_rollback(True)
-    assert total(counted) == before
+    assert count_and_check(counted) == before
 
 
 def test_the_watermark_advances_when_many_entries_are_after_it(acme, monkeypatch):
     monkeypatch.setattr(counting, "SEGMENT_SIZE", 5)
     write(acme, 3, 6)
-    before = total(acme)
-    assert stored(acme) == 6
-    assert total(acme) == before
+    before = count_and_check(acme)
+    assert stored_number(acme) == 6
+    assert count_and_check(acme) == before
     write(acme, 2, 1)
-    assert (total(acme), stored(acme)) == (before + 1, 7)
+    assert (count_and_check(acme), stored_number(acme)) == (before + 1, 7)
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_pages_in_the_middle_are_parts_of_one_list(segmented, rival, monkeypatch
 
     everything = Entry.objects.filter(tenant_id=segmented.tenant.pk).order_by("-created_at", "-id")
     assert listed == [str(pk) for pk in everything.values_list("pk", flat=True)]
-    assert len(listed) == total(segmented)
+    assert len(listed) == count_and_check(segmented)
     assert sum(segments(rival).values_list("entries", flat=True)) == 10
     retention.set_days(segmented.tenant.pk, None)
 
@@ -182,9 +182,9 @@ def test_a_segment_that_is_missing_counts_as_newer(segmented):
     """Another release may have advanced the watermark without segments."""
     write(segmented, 0, 5)
     CountWatermark.objects.filter(pk=segmented.tenant.pk).update(
-        watermark=timezone.now(), entries=total(segmented)
+        watermark=timezone.now(), entries=count_and_check(segmented)
     )
-    every = total(segmented)
+    every = count_and_check(segmented)
 
     assert counting.find_page_start(segmented.tenant.pk, 2, every) is None
     assert counting.find_page_start(segmented.tenant.pk, every - 1, every) is not None
@@ -192,10 +192,10 @@ def test_a_segment_that_is_missing_counts_as_newer(segmented):
 
 def test_the_api_returns_the_exact_total(counted):
     admin = management.superuser(counted)
-    assert result_of(admin.get("/logs"))["total"] == total(counted)
+    assert result_of(admin.get("/logs"))["total"] == count_and_check(counted)
     write(counted, 1, 2)
     page = result_of(admin.get("/logs", page_size=1, page=10_000))
-    assert (page["total"], page["data"]) == (total(counted), [])
+    assert (page["total"], page["data"]) == (count_and_check(counted), [])
     assert result_of(admin.get("/logs", key="Some.Thing"))["total"] == 9
 
 
@@ -232,24 +232,24 @@ class TestAtOnce:
 
     @pytest.mark.parametrize("days_ago", [0, 1, 400])
     def test_the_watermark_waits_for_transactions_that_write_entries(self, counted, meanwhile, days_ago):
-        before = total(counted)
+        before = count_and_check(counted)
         finish = meanwhile(days_ago)
 
         assert not counting.advance_watermark(counted.tenant.pk)
-        assert total(counted) == before
+        assert count_and_check(counted) == before
         finish()
 
-        assert total(counted) == before + 1
+        assert count_and_check(counted) == before + 1
         assert counting.advance_watermark(counted.tenant.pk)
-        assert total(counted) == before + 1
+        assert count_and_check(counted) == before + 1
 
     def test_writers_do_not_wait_for_the_watermark(self, counted):
-        before = total(counted)
+        before = count_and_check(counted)
         with transaction.atomic():
             list(CountWatermark.objects.select_for_update().filter(pk=counted.tenant.pk))
             at_once(2, lambda _: impatiently(counted))
 
-            assert total(counted) == before + 2
+            assert count_and_check(counted) == before + 2
 
 
 def impatiently(world: World) -> None:
@@ -270,9 +270,9 @@ def test_the_triggers_of_an_earlier_release_are_replaced(counted):
     count_triggers.LATE_ENTRIES.install(connection)
 
     assert counting.advance_watermark(counted.tenant.pk)
-    before = total(counted)
+    before = count_and_check(counted)
     write(counted, 1, 2)
-    assert total(counted) == before + 2
+    assert count_and_check(counted) == before + 2
 
 
 @pytest.mark.parametrize("name", sorted(count_triggers.LATE_ENTRIES.names(connection.vendor)))
@@ -288,4 +288,4 @@ def test_a_missing_trigger_is_reported_and_created_again(counted, name):
     call_command("migrate", verbosity=0, interactive=False)
 
     assert count_triggers.LATE_ENTRIES.missing(connection) == set()
-    assert total(counted) > 0
+    assert count_and_check(counted) > 0

@@ -119,9 +119,9 @@ class Journey:
         self.browser.get("/oidc/end-session", params={"id_token_hint": refreshed["id_token"]})
         with acme.active():
             assigned_passwords.set_password(
-                user, self.keep("new password", f"canary-{secrets.token_hex(12)}")
+                user, self.keep("new password", f"canary-{secrets.token_hex(12)}"), is_proven=True
             )
-            self.keep("rotated secret", applications.rotate_secret(client.application))
+            self.keep("rotated secret", applications.rotate_secret(client.application, is_proven=True))
 
     def administrate(self):
         password = self.keep("administrator's password", f"canary-{secrets.token_hex(12)}")

@@ -40,7 +40,7 @@ def test_a_user_without_access_returns_to_the_application(acme, screens, site, s
 @pytest.mark.parametrize("ticked", [True, False])
 def test_decision_Q16_the_box_goes_along_with_the_code(acme, screens, site, scripts, ticked):
     with acme.active():
-        oidc_settings.change({"keep_signed_in": True})
+        oidc_settings.change({"keep_signed_in": True}, is_proven=True)
     address = new_email()
     acme.user(email=address)
     client = acme.application(name="Payroll", redirect_uris=[site.callback])

@@ -160,6 +160,7 @@ class TestPages:
                 type="Social",
                 config={"client_id": "x", "client_secret": "y"},
                 enabled=True,
+                is_proven=True,
             )
         experience(
             acme,
@@ -216,7 +217,8 @@ class TestPages:
                     "terms_of_use_url": "https://acme.example/terms",
                     "privacy_policy_url": "https://acme.example/privacy",
                     "page_texts": [{"key": key, "language": "", "text": text} for key, text in texts.items()],
-                }
+                },
+                is_proven=True,
             )
 
         page.goto(f"{acme.address}/sign-in")
@@ -285,6 +287,7 @@ class TestPages:
                 type="Social",
                 config={"client_id": "x", "client_secret": "y"},
                 enabled=True,
+                is_proven=True,
             )
             user = acme.user()
             known = Profile(provider="https://github.com", subject="1", email=f"{'a' * 60}@example.com")
@@ -314,7 +317,7 @@ class TestPages:
         )
         with acme.active():
             described = links | {"logo_uri": "https://rp.example/logo.png", "contacts": ["help@rp.example"]}
-            applications.change(client.application, described)
+            applications.change(client.application, described, is_proven=True)
         page.route(
             "**/gatehouse/form_post*", lambda route: route.fulfill(content_type="text/javascript", body="")
         )

@@ -71,14 +71,14 @@ def books(address: str) -> World:
     seeding.prepare(seeding.Amounts(1, 60, 6, 700), slug=slug, choices=seeding.Choices(confirmed=True))
     with tenancy.using(tenancy.EVERYWHERE):
         tenant = Tenant.objects.get(slug=slug)
-        tenants.change(tenant, {"name": "Acme Books"})
+        tenants.change(tenant, {"name": "Acme Books"}, is_proven=True)
     world = World(tenant, f"{address}/t/{slug}")
     with world.active():
         for user in User.objects.order_by("username")[:3]:
             sessions.start(user, amr=["pwd"])
         google = {"client_id": "acme.apps.googleusercontent.com", "client_secret": "x"}
-        connectors.create(connector_id="google", type="Social", config=google, enabled=True)
-        connectors.create(connector_id="smtp", type="Email", config=SMTP)
+        connectors.create(connector_id="google", type="Social", config=google, enabled=True, is_proven=True)
+        connectors.create(connector_id="smtp", type="Email", config=SMTP, is_proven=True)
     return world
 
 

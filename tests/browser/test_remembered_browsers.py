@@ -25,7 +25,7 @@ def test_decision_M35_the_box_is_ticked_and_the_browser_is_forgotten(acme: World
     user = acme.user()
     app = enrol(switch_on(acme), user)
     with acme.active():
-        experiences.change({"trusted_device_policy": {"enabled": True}})
+        experiences.change({"trusted_device_policy": {"enabled": True}}, is_proven=True)
     page = screens.open(**look)
     page.goto(f"{acme.address}/sign-in")
     page.get_by_label("Username, email or phone").fill(user.username)

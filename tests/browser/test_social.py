@@ -41,6 +41,7 @@ def here(acme: World, elsewhere: World, loopback_server: str, settings) -> World
                 "client_secret": client.secret,
                 "display_name": "Elsewhere",
             },
+            is_proven=True,
         )
     with elsewhere.active():
         redirect_uris = [f"{world.address}/social/callback/{made.pk}"]
@@ -133,7 +134,9 @@ def post_back(route: Route) -> None:
 def test_an_answer_that_another_site_posts_belongs_to_the_browser(here, screens):
     """Its form comes without cookies, so only the redirect can know the browser."""
     with here.active():
-        connectors.create(connector_id="apple", type="Social", enabled=True, config=apple.CONFIG)
+        connectors.create(
+            connector_id="apple", type="Social", enabled=True, config=apple.CONFIG, is_proven=True
+        )
     page = screens.open()
     page.route("**/social/apple", lead)
     page.route("https://appleid.apple.com/**", post_back)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.support import codes, factors, passkeys, second
+from tests.support import codes, passkeys, second
 from tests.support.cast import PASSWORD, World
 from tests.support.screens import Screens
 
@@ -129,19 +129,3 @@ def test_an_error_goes_once_its_field_changes(acme: World, screens: Screens):
     expect(password).not_to_have_attribute("aria-invalid", re.compile("."))
     expect(page.locator(f"[id='{password.get_attribute('id')}_hint']")).to_be_visible()
     assert "_error" not in (password.get_attribute("aria-describedby") or "")
-
-
-def test_the_account_page_says_whether_two_step_sign_in_is_on(acme: World, screens: Screens):
-    factors.switch_on(acme, "Totp", "BackupCode")
-    user = acme.user()
-    browser = acme.browser()
-    browser.sign_in(user)
-    off = browser.get("/account").text
-    empty = browser.get("/account/security").text
-    app = factors.enrol(acme, user)
-    on = factors.signed_in(acme, user, app).get("/account").text
-
-    assert '<strong>Two-step sign-in</strong><span class="small">Off</span>' in off
-    assert "Switch it on" not in empty
-    assert re.search(r'class="button button-primary" href="[^"]*/account/security/authenticator"', empty)
-    assert "On: authenticator app" in on

@@ -39,7 +39,7 @@ def test_decision_R2_is_an_origin_as_browsers_spell_it(monkeypatch, value, origi
         "https://id.example.com/gatehouse",
         "https://id.example.com?x=1",
         "https://id.example.com#x",
-        "https://id.example.com:443",  # browsers leave it out, and no form of ours would be ours
+        "https://id.example.com:443",  # browsers omit this port, so no form would be ours
         "http://localhost:80",
         "https://id.example.com:99999",
         "https://id.example.com:port",

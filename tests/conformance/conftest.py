@@ -86,7 +86,7 @@ def agent(
 def suite(
     verdict: Verdict, config: dict[str, Any], base: str, agent: Agent, trust: ssl.SSLContext
 ) -> Iterator[Suite]:
-    """The suite, with a module under way: discovery document and keys are read."""
+    """The suite, with a running module: discovery document and keys are read."""
     with httpx.Client(verify=trust) as http:
         yield Suite(config, base, verdict, agent, http)
 

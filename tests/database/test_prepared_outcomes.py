@@ -16,7 +16,7 @@ from django.db import (
 
 import config.urls
 from database.parameters import _UNCONVERTED, Parameter
-from database.statements import Combined, Prepared, Statement
+from database.statements import Combined, CompiledStatement, Statement
 from tests.support.cast import World
 from tests.support.prepared_statements import outcome, prepare, run
 
@@ -57,7 +57,7 @@ def statements() -> dict[str, Statement[Any]]:
     }
 
 
-def bound(compiled: Prepared) -> list[Any]:
+def bound(compiled: CompiledStatement) -> list[Any]:
     parts = compiled.parts if isinstance(compiled, Combined) else [compiled]
     values = [
         {param.name: example(param) for param in part.params if isinstance(param, Parameter)}
@@ -72,7 +72,7 @@ def test_every_statement_has_the_same_outcome_both_ways(acme: World, usual):
     with acme.active():
         for name, statement in statements().items():
             with transaction.atomic():  # where Django compiles statements that lock rows
-                compiled = statement.prepared()
+                compiled = statement.for_this_thread()
                 params, found = bound(compiled), []
                 run(database, "SELECT 1")
                 for opener in ("cursor", "prepared_cursor"):
@@ -104,7 +104,7 @@ def test_every_column_is_read_the_same_both_ways(acme: World, usual):
     tables = [table for table in database.introspection.table_names() if table != "django_migrations"]
     rows = 0
     for table in tables:
-        sql = f'SELECT * FROM "{table}" LIMIT %s'  # noqa: S608 - a name of ours
+        sql = f'SELECT * FROM "{table}" LIMIT %s'  # noqa: S608 - the name of our table
         prepare(database, sql, [30])
         usual.clear()
         by_name = run(database, sql, 30)

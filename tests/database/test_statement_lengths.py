@@ -11,7 +11,7 @@ from django.db import connection
 from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH
 
 import config.urls
-from database.statements import Prepared, Statement
+from database.statements import CompiledStatement, Statement
 from identity.core.tenant_statements import JoinedSelects
 
 
@@ -26,8 +26,8 @@ def compiled(world) -> dict[str, str]:
         if isinstance(value, Statement) and not isinstance(value, JoinedSelects)
     }
     with world.active():
-        prepared = {name: each.prepared() for name, each in found.items()}
-    return {name: each.sql for name, each in prepared.items() if isinstance(each, Prepared)}
+        compiled = {name: each.for_this_thread() for name, each in found.items()}
+    return {name: each.sql for name, each in compiled.items() if isinstance(each, CompiledStatement)}
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no such cache")

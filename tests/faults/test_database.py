@@ -142,7 +142,7 @@ def test_fault_R3_others_took_every_connection(installation, measured):
 
     with ExitStack() as held:
         take_every_connection(installation.url, held)
-        # Those that are open go on; whoever needs a new one is told to come back.
+        # Open connections stay usable. A client whose request needs a new one is told to retry.
         with seen.going(seen.refreshing, seen.asking_for_tokens, each=12):
             time.sleep(3)
             held.close()

@@ -25,7 +25,7 @@ KEPT = ROOT / "var" / "fuzz"
 
 
 def main() -> None:
-    """Fuzz until the time is over or something breaks."""
+    """Fuzz until the time has passed or something breaks."""
     asked = argparse.ArgumentParser()
     asked.add_argument("target")
     asked.add_argument("--seconds", type=int, default=60)

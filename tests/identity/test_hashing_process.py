@@ -22,7 +22,7 @@ from tests.support.cast import PASSWORD
 from tests.support.threads import wait_until
 
 PROC = Path("/proc")
-linux = pytest.mark.skipif(not (PROC / "self").exists(), reason="what is said of processes is said in /proc")
+linux = pytest.mark.skipif(not (PROC / "self").exists(), reason="reads /proc")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is counted without refusing anybody, in the database and in Redis alike."""
+"""Counters that refuse no request, in the database and in Redis alike."""
 
 import time
 

@@ -129,7 +129,7 @@ class TestAdministrators:
         mail, phone = new_email(), new_phone()
         squatter = registered(acme, username="mallory", email=mail, phone=phone)
         with acme.active():
-            users.change(squatter, {"email": mail}, proven=Kind.EMAIL)
+            users.change(squatter, {"email": mail}, proven=Kind.EMAIL, is_proven=True)
 
         result_of(management.superuser(acme).patch(f"/users/{acme.user().pk}", primary_phone=phone))
 
@@ -226,7 +226,7 @@ class TestWhoeverIsLetIn:
         mail, phone = new_email(), new_phone()
         user = registered(acme, username="mallory", email=mail, phone=phone)
         with acme.active():
-            users.change(user, {"phone": phone}, proven=Kind.PHONE)
+            users.change(user, {"phone": phone}, proven=Kind.PHONE, is_proven=True)
             for address, found in ((mail, False), (new_email(), False)):
                 with django_assert_num_queries(1):
                     assert (ownership.find_by_proof(Kind.EMAIL, address) is not None) is found

@@ -98,7 +98,7 @@ def test_decision_N1_2_a_proof_against_a_sign_in_by_the_old_password(acme, turn)
 
 @pytest.mark.parametrize("turn", range(rounds(5)))
 def test_decision_N1_3_two_people_take_from_each_other_at_once(acme, turn):
-    """Each holds what the other proves: neither waits for the other for ever."""
+    """Each holds what the other proves: no deadlock occurs."""
     mails = [new_email(), new_email()]
     browsers = [
         registered(acme, f"u{index}", email=mails[1 - index], phone=new_phone()) for index in range(2)

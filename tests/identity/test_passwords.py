@@ -58,7 +58,7 @@ class TestHash:
         user = acme.user()
         with acme.active():
             if way == "set_password":
-                assigned_passwords.set_password(user, "another password")
+                assigned_passwords.set_password(user, "another password", is_proven=True)
         stored = stored_of(acme, user)
         if way == "administrator":
             stored = administrators.create(username=f"a-{user.pk.hex}", password=PASSWORD).password
@@ -143,7 +143,7 @@ class TestRehash:
 
         def changed_meanwhile(password, stored):
             rows.update(password="set meanwhile")
-            return True, "the old password hashed anew"
+            return True, "a new hash of the old password"
 
         monkeypatch.setattr(passwords, "verify", changed_meanwhile)
         sign_in.authenticate(username=administrator.username, password=PASSWORD)
@@ -224,7 +224,7 @@ class TestTransactions:
     def test_none_for_users(self, acme, hashes):
         user = acme.user(password=PASSWORD)
         with acme.active():
-            assigned_passwords.set_password(user, "another password")
+            assigned_passwords.set_password(user, "another password", is_proven=True)
             credentials.authenticate(identifier=user.username, password="another password")
             User.objects.filter(pk=user.pk).update(password=weak(PASSWORD))
             credentials.authenticate(identifier=user.username, password=PASSWORD)

@@ -1,4 +1,4 @@
-"""How many users a tenant has: kept by the database, and exact whatever happens and whoever writes."""
+"""The database stores the number of users of each tenant, which always agrees with the rows."""
 
 import secrets
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = "(created_at AT TIME ZONE 'UTC')::date" if connection.vendor == "postgresql" else "date(created_at)"
 
 
-def people(number: int) -> list[User]:
+def new_users(number: int) -> list[User]:
     names = [secrets.token_hex(8) for _ in range(number)]
     times = [MIDNIGHT - timedelta(hours=8 * place + 1) for place in range(number)]  # three a day
     return [
@@ -34,21 +34,21 @@ def people(number: int) -> list[User]:
     ]
 
 
-def add(world: World, number: int = 1) -> list[User]:
+def create_users(world: World, number: int = 1) -> list[User]:
     with world.active():
-        return User.objects.bulk_create(people(number))
+        return User.objects.bulk_create(new_users(number))
 
 
-def total(world: World) -> int:
-    """The number that is kept, which must be that of the rows."""
+def count_and_check(world: World) -> int:
+    """Return the stored number of users. Check that the tenant has as many rows."""
     with world.active():
-        kept = row_counts.count_users()
-        assert kept == User.objects.count()
-    return kept
+        stored = row_counts.count_users()
+        assert stored == User.objects.count()
+    return stored
 
 
-def agree() -> None:
-    """For every tenant, in one look at the database."""
+def assert_counts_match_rows() -> None:
+    """Compare the stored numbers of all tenants, and those by day, with the rows."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT tenant_id, sum(n) FROM (SELECT tenant_id, users AS n FROM users_usercount UNION ALL"
@@ -66,8 +66,8 @@ def agree() -> None:
 
 class TestByDay:
     def test_a_page_starts_at_the_end_of_a_day(self, acme, rival):
-        add(acme, 12)
-        add(rival, 5)
+        create_users(acme, 12)
+        create_users(rival, 5)
 
         with acme.active():
             newest_first = list(User.objects.order_by("-created_at"))
@@ -80,7 +80,7 @@ class TestByDay:
                     assert found[1] < 3
 
     def test_numbers_that_do_not_add_up_are_not_used(self, acme):
-        add(acme, 12)
+        create_users(acme, 12)
 
         with acme.active():
             assert row_counts.find_page_start(6, 12) is not None
@@ -96,28 +96,28 @@ class TestByDay:
                 User.objects.create(username="far", username_key="far", created_at=eastern)
 
             assert {str(row.day) for row in UserDayCount.objects.all()} == {"2026-03-01"}
-        agree()
+        assert_counts_match_rows()
 
 
 class TestExactly:
     def test_as_users_come_and_go(self, acme, rival):
-        assert total(acme) == 0
-        made = add(acme, 7)
-        add(rival, 2)
-        assert (total(acme), total(rival)) == (7, 2)
+        assert count_and_check(acme) == 0
+        made = create_users(acme, 7)
+        create_users(rival, 2)
+        assert (count_and_check(acme), count_and_check(rival)) == (7, 2)
 
         with acme.active():
             made[0].delete()
             User.objects.filter(pk__in=[user.pk for user in made[1:4]]).delete()
             User.objects.update(name="Somebody else", login_count=1)
 
-        assert (total(acme), total(rival)) == (3, 2)
-        agree()
+        assert (count_and_check(acme), count_and_check(rival)) == (3, 2)
+        assert_counts_match_rows()
 
     def test_what_was_rolled_back_never_was(self, acme):
-        made = add(acme, 3)
+        made = create_users(acme, 3)
         with acme.active(), transaction.atomic():
-            User.objects.bulk_create(people(5))
+            User.objects.bulk_create(new_users(5))
             made[0].delete()
             assert row_counts.count_users() == 7
             with suppress(RuntimeError), transaction.atomic():
@@ -127,31 +127,31 @@ class TestExactly:
             assert row_counts.count_users() == 7
             transaction.set_rollback(True)
 
-        assert total(acme) == 3
+        assert count_and_check(acme) == 3
 
     def test_what_was_there_already_is_not_counted_twice(self, acme):
-        made = add(acme, 3)
+        made = create_users(acme, 3)
 
-        add(acme, 0)
+        create_users(acme, 0)
         with acme.active():
             again = [User(pk=user.pk, username_key=user.username_key) for user in made]
-            User.objects.bulk_create([*again, *people(2)], ignore_conflicts=True)
+            User.objects.bulk_create([*again, *new_users(2)], ignore_conflicts=True)
 
-        assert total(acme) == 5
+        assert count_and_check(acme) == 5
 
     def test_users_of_many_tenants_in_one_statement(self, acme, rival):
-        rows = [*add(acme, 4), *add(rival, 3)]
+        rows = [*create_users(acme, 4), *create_users(rival, 3)]
         with tenancy.using(tenancy.EVERYWHERE):
             User.objects.bulk_create(
                 User(tenant=world.tenant, username_key=secrets.token_hex(8)) for world in (acme, rival, rival)
             )
-            assert (total(acme), total(rival)) == (5, 5)
+            assert (count_and_check(acme), count_and_check(rival)) == (5, 5)
             User.objects.filter(pk__in=[user.pk for user in rows]).delete()
 
-        assert (total(acme), total(rival)) == (1, 2)
+        assert (count_and_check(acme), count_and_check(rival)) == (1, 2)
 
     def test_a_deleted_tenant_leaves_no_number(self, acme):
-        add(acme, 3)
+        create_users(acme, 3)
         gone = acme.tenant.pk
 
         tenants.remove(acme.tenant)
@@ -159,9 +159,9 @@ class TestExactly:
         with tenancy.using(tenancy.EVERYWHERE):
             assert not UserCount.objects.filter(tenant_id=gone).exists()
             assert not UserDayCount.objects.filter(tenant_id=gone).exists()
-        agree()
+        assert_counts_match_rows()
 
-    def test_the_list_tells_it_at_once(self, acme):
+    def test_the_list_shows_a_change_at_once(self, acme):
         admin = management.superuser(acme)
         for number in range(1, 4):
             made = admin.created("/users", username=f"person{number}", password="sesame and more")
@@ -182,18 +182,18 @@ class TestExactly:
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
 class TestAtOnce:
     def test_nobody_waits_for_somebody_who_counts(self, acme):
-        add(acme)
+        create_users(acme)
 
         def impatiently(_: int) -> None:
             with acme.active(), transaction.atomic():
                 with connection.cursor() as cursor:
                     cursor.execute("SET LOCAL lock_timeout = '1ms'")
-                User.objects.bulk_create(people(2))
+                User.objects.bulk_create(new_users(2))
 
         with acme.active(), transaction.atomic():
-            User.objects.bulk_create(people(3))
+            User.objects.bulk_create(new_users(3))
             at_once(2, impatiently)
-        assert total(acme) == 8
+        assert count_and_check(acme) == 8
 
     def test_it_is_exact_at_every_moment(self, acme):
         """Writers add, delete and change their minds, while a reader compares in single statements."""
@@ -204,7 +204,7 @@ class TestAtOnce:
             mine: list[User] = []
             for _ in range(rounds(15)):
                 with suppress(RuntimeError), acme.active(), transaction.atomic():
-                    made = User.objects.bulk_create(people(chance.randrange(1, 5)))
+                    made = User.objects.bulk_create(new_users(chance.randrange(1, 5)))
                     gone = mine[: chance.randrange(3)]
                     User.objects.filter(pk__in=[user.pk for user in gone]).delete()
                     if chance.random() < 0.3:
@@ -218,11 +218,11 @@ class TestAtOnce:
             finally:
                 done.append(index)
             while len(done) < WRITERS + 1:
-                agree()
+                assert_counts_match_rows()
 
         at_once(WRITERS + 1, work)
 
-        assert total(acme) > 0
+        assert count_and_check(acme) > 0
         with acme.active():
             # A writer takes a row that nobody has. Not seeing one of a moment ago, it makes another.
             assert UserCount.objects.count() <= 3 * WRITERS
@@ -231,12 +231,12 @@ class TestAtOnce:
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
 def test_users_change_while_those_of_each_day_are_counted_again(acme):
-    add(acme, 7)
+    create_users(acme, 7)
 
     def work(index: int) -> None:
         for _ in range(rounds(10)):
             if index:
-                add(acme, 2)[0].delete()
+                create_users(acme, 2)[0].delete()
             else:
                 row_counts.USERS_BY_DAY.install(connection)
 
@@ -244,7 +244,7 @@ def test_users_change_while_those_of_each_day_are_counted_again(acme):
         cursor.execute("DELETE FROM users_userdaycount")
     at_once(3, work)
 
-    agree()
+    assert_counts_match_rows()
 
 
 class TestTriggers:
@@ -257,14 +257,14 @@ class TestTriggers:
     @pytest.mark.parametrize(
         "name", sorted(name for count in NUMBERS for name in count.names(connection.vendor))
     )
-    def test_one_that_is_missing_is_told_and_made_again(self, acme, name):
-        add(acme, 2)
+    def test_a_missing_one_is_reported_and_created_again(self, acme, name):
+        create_users(acme, 2)
         table = "tenants_tenant" if name.endswith("forget") else "users_user"
         with connection.cursor() as cursor:
             cursor.execute(
                 f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else "")
             )
-        add(acme, 3)
+        create_users(acme, 3)
 
         (found,) = checks.users_are_counted(databases=["default"])
         assert found.id == "users.W001"
@@ -272,16 +272,16 @@ class TestTriggers:
         call_command("migrate", verbosity=0, interactive=False)
 
         assert checks.users_are_counted(databases=["default"]) == []
-        assert total(acme) == 5
-        agree()
+        assert count_and_check(acme) == 5
+        assert_counts_match_rows()
 
     @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no TRUNCATE")
     def test_nobody_is_left_when_the_table_was_emptied(self, acme):
-        add(acme, 2)
+        create_users(acme, 2)
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL lock_timeout = '5s'")
             cursor.execute("TRUNCATE users_user CASCADE")
-            assert total(acme) == 0
-            agree()
+            assert count_and_check(acme) == 0
+            assert_counts_match_rows()
             transaction.set_rollback(True)
-        assert total(acme) == 2
+        assert count_and_check(acme) == 2

@@ -207,13 +207,13 @@ class TestSuspend:
 class TestSetPassword:
     def test_case_E15_ends_sessions_codes_and_tokens_at_once(self, visit):
         with visit.world.active():
-            assigned_passwords.set_password(visit.user, "a new password")
+            assigned_passwords.set_password(visit.user, "a new password", is_proven=True)
 
         assert visit.find_left() == []
 
     def test_the_new_one_is_good_and_the_old_one_is_not(self, visit):
         with visit.world.active():
-            assigned_passwords.set_password(visit.user, "a new password")
+            assigned_passwords.set_password(visit.user, "a new password", is_proven=True)
 
         assert visit.world.browser().sign_in(visit.user).status_code == 401
         assert visit.world.browser().sign_in(visit.user, "a new password").status_code == 200
@@ -221,28 +221,28 @@ class TestSetPassword:
     def test_case_I21_does_not_lift_a_suspension(self, visit):
         with visit.world.active():
             users.suspend(visit.user)
-            assigned_passwords.set_password(visit.user, "a new password")
+            assigned_passwords.set_password(visit.user, "a new password", is_proven=True)
 
         assert visit.world.browser().sign_in(visit.user, "a new password").status_code == 403
 
     @pytest.mark.parametrize("password", ["", "12345", "x" * 257, "123456\0"])
     def test_one_that_may_not_be_set_changes_nothing(self, visit, password):
         with visit.world.active(), pytest.raises(Invalid) as refusal:
-            assigned_passwords.set_password(visit.user, password)
+            assigned_passwords.set_password(visit.user, password, is_proven=True)
 
         assert refusal.value.field == "password"
         assert visit.find_broken() == []
 
     def test_is_written_down_without_the_password(self, visit):
         with visit.world.active():
-            assigned_passwords.set_password(visit.user, "canary password")
+            assigned_passwords.set_password(visit.user, "canary password", is_proven=True)
 
         [entry] = entries(visit.world, "User.Update")
         assert entry.payload == {"id": str(visit.user.pk), "fields": ["password"]}
 
     def test_decision_T2_not_from_another_tenant(self, visit, rival):
         with rival.active(), pytest.raises(Gone):
-            assigned_passwords.set_password(visit.user, "a new password")
+            assigned_passwords.set_password(visit.user, "a new password", is_proven=True)
 
         assert visit.find_broken() == []
         assert visit.world.browser().sign_in(visit.user).status_code == 200
@@ -253,7 +253,7 @@ class TestSetPassword:
 
         def work(index):
             with acme.active():
-                assigned_passwords.set_password(user, candidates[index])
+                assigned_passwords.set_password(user, candidates[index], is_proven=True)
 
         at_once(2, work)
 
@@ -266,7 +266,7 @@ class TestSetPassword:
 
         def changed_meanwhile(password, stored):
             User.objects.filter(pk=user.pk).update(password="set meanwhile")
-            return True, "the old password hashed anew"
+            return True, "a new hash of the old password"
 
         monkeypatch.setattr("identity.users.passwords.verify", changed_meanwhile)
         with acme.active():

@@ -188,7 +188,7 @@ class TestAuthenticate:
 
             with pytest.raises(credentials.InvalidCredentials):
                 credentials.authenticate(identifier="alice", password="wrong password")
-            # Whoever is asked for a second factor learns of it only after that.
+            # A user who is asked for a second factor learns of it only after that.
             assert credentials.authenticate(identifier="alice", password=PASSWORD).is_suspended
         right, wrong = acme.browser().sign_in(user), acme.browser().sign_in(user, password="wrong")
         assert (right.status_code, wrong.status_code) == (403, 401)

@@ -247,7 +247,9 @@ class TestWhatTheFlagProves:
     def test_decision_Q8_it_proves_an_address_that_somebody_registered(self, acme, admin):
         user = registered(acme, email=new_email(), phone=new_phone())
         with acme.active():
-            users.change(user, {"phone": user.phone}, proven=Kind.PHONE)  # so the account has an owner
+            users.change(
+                user, {"phone": user.phone}, proven=Kind.PHONE, is_proven=True
+            )  # so the account has an owner
 
         result_of(admin.patch(f"/users/{user.pk}", email_verified=True))
 
@@ -299,7 +301,7 @@ class TestWhatUnsettingEnds:
         """A user with an unproven email, and a proven phone."""
         user = registered(world, email=new_email(), phone=new_phone(), **fields)
         with world.active():
-            users.change(user, {"phone": user.phone}, proven=Kind.PHONE)
+            users.change(user, {"phone": user.phone}, proven=Kind.PHONE, is_proven=True)
         return user
 
     def set_flag(self, world: World, user: User, flag: bool) -> None:
@@ -340,7 +342,7 @@ class TestWhatUnsettingEnds:
     def test_decision_Q8_what_a_code_proved_before_stays_proven(self, acme):
         user = self.owned(acme)
         with acme.active():
-            users.change(user, {"email": user.email}, proven=Kind.EMAIL)
+            users.change(user, {"email": user.email}, proven=Kind.EMAIL, is_proven=True)
 
         self.set_flag(acme, user, flag=False)
 
@@ -371,7 +373,7 @@ class TestWhatUnsettingEnds:
         phone = new_phone()
         user = registered(acme, email=new_email(), phone=phone)
         with acme.active():
-            users.change(user, {"email": user.email}, proven=Kind.EMAIL)
+            users.change(user, {"email": user.email}, proven=Kind.EMAIL, is_proven=True)
         result_of(admin.patch(f"/users/{user.pk}", phone_verified=True))
         with acme.active():
             member = enrolment.enroll(Organization.objects.create(name="Chapter"), phone=phone)

@@ -30,7 +30,9 @@ def acme(acme: World, loopback_server: str) -> World:
 
 def connect(world: World, config: dict[str, str]) -> Connector:
     with world.active():
-        return connectors.create(connector_id="oidc", type="Social", enabled=True, config=config)
+        return connectors.create(
+            connector_id="oidc", type="Social", enabled=True, config=config, is_proven=True
+        )
 
 
 def link(world: World, user: User, connector: Connector, subject: str = "ada-1") -> SocialIdentity:

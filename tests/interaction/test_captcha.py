@@ -73,7 +73,9 @@ def asking(acme: World, server: str, verifier: SiteVerify) -> World:
 def enable(world: World, verifier: SiteVerify, **changes: str) -> Any:
     config = KEYS | {"endpoint": verifier.web.address} | changes
     with world.active():
-        return connectors.create(connector_id=verifier.name, type="Captcha", config=config, enabled=True)
+        return connectors.create(
+            connector_id=verifier.name, type="Captcha", config=config, enabled=True, is_proven=True
+        )
 
 
 def register(world: World, **more: Any) -> Any:
@@ -109,7 +111,7 @@ def test_having_a_code_sent_asks_for_one_whoever_is_meant(asking):
 def test_it_is_off_until_somebody_switches_it_on(asking):
     with asking.active():
         for connector in Connector.objects.filter(type="Captcha"):
-            connectors.change(connector, {"enabled": False}, expected=None)
+            connectors.change(connector, {"enabled": False}, expected=None, is_proven=True)
 
     assert register(asking).status_code == 200
     page = asking.browser().get("/register")

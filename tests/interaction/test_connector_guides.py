@@ -80,7 +80,7 @@ def test_only_ids_that_this_server_chose_for_the_tenant_and_provider_are_used(op
         of_another_tenant = new_ids.new("google")
     with acme.active():
         of_another_provider = new_ids.new("github")
-        stored = services.create(connector_id="google", type="Social", config=CLIENT)
+        stored = services.create(connector_id="google", type="Social", config=CLIENT, is_proven=True)
 
     for text in (of_another_tenant, of_another_provider, str(stored.pk), "x", "\0", "é:é:é", "x" * 9000):
         refused = operator.submit(f"{SITE}/do/create-google/", **CLIENT, new_id=text)

@@ -27,12 +27,12 @@ SMTP = {
 
 def create(world: Any, connector_id: str = "smtp", type: str = "Email", **config: Any) -> Connector:  # noqa: A002
     with world.active():
-        return services.create(connector_id=connector_id, type=type, config=config)
+        return services.create(connector_id=connector_id, type=type, config=config, is_proven=True)
 
 
 def change(world: Any, connector: Connector, expected: frozenset[int] | None = None, **fields: Any) -> None:
     with world.active():
-        services.change(connector, fields, expected=expected)
+        services.change(connector, fields, expected=expected, is_proven=True)
         connector.refresh_from_db()
 
 
@@ -120,7 +120,7 @@ def test_it_writes_down_which_members_changed_and_never_a_secret(acme):
     connector = create(acme, **SMTP)
     change(acme, connector, enabled=True, config=SMTP | {"from_name": "Acme", "password": "new hunter3"})
     with acme.active():
-        services.remove(connector, expected=None)
+        services.remove(connector, expected=None, is_proven=True)
 
     entries = Entry.objects.filter(tenant_id=acme.tenant.pk, key__startswith="Connector.").order_by("pk")
     assert sorted(entries.values_list("key", flat=True)) == [

@@ -16,7 +16,7 @@ RULES = {"enabled": True, "new_browser": False}
 
 def change(world: World, *factor_types: str, **settings: Any) -> None:
     with world.active():
-        experiences.change({"mfa": {"factors": list(factor_types)}} | settings)
+        experiences.change({"mfa": {"factors": list(factor_types)}} | settings, is_proven=True)
 
 
 def opened(world: World) -> Inside:

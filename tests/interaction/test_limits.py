@@ -170,7 +170,7 @@ class TestPair:
 
         def guess(index: int):
             answer = attempt(world, "ada", f"guess {index}", ip="192.0.2.1")
-            while answer.status_code == 503:  # no place for a password at this moment
+            while answer.status_code == 503:  # no free place for a password now
                 time.sleep(0.05)
                 answer = attempt(world, "ada", f"guess {index}", ip="192.0.2.1")
             return answer
@@ -179,7 +179,7 @@ class TestPair:
 
         told = Entry.objects.filter(tenant_id=world.tenant.pk, key="SignIn.Password")
         reasons = sorted(entry.payload["error"] for entry in told)
-        # Those beyond twelve are over the limit of the address, and no attempt at all.
+        # Those beyond twelve exceed the limit of the address, and do not count as attempts.
         assert reasons == ["invalid_credentials"] * 3 + ["locked"] * 9
         assert sorted(answer.status_code for answer in answers) == [401] * 12 + [429] * 4
 

@@ -38,7 +38,7 @@ def world(inside: str, acme: World) -> World:
 def by_smtp(world: World, port: int) -> None:
     config = {"host": "127.0.0.1", "port": port, "security": "none", "from_email": "id@acme.example"}
     with world.active():
-        connectors.create(connector_id="smtp", type="Email", config=config, enabled=True)
+        connectors.create(connector_id="smtp", type="Email", config=config, enabled=True, is_proven=True)
 
 
 def waiting(world: World) -> list[OutgoingMessage]:

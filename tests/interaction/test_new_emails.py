@@ -44,7 +44,7 @@ def test_decision_N7_those_that_exist_keep_working(acme):
     codes.experience(acme, account={"non_ascii_email_names": False})
 
     with acme.active():
-        users.change(user, {"name": "Sam", "email": LONG_S})
+        users.change(user, {"name": "Sam", "email": LONG_S}, is_proven=True)
     signed_in = acme.browser().post(
         "/api/interaction/sign-in", json={"identifier": LONG_S, "password": PASSWORD}
     )

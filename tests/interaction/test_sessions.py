@@ -1,4 +1,4 @@
-"""Browser sessions: when they begin, what they are worth, and when they are over."""
+"""Browser sessions: when they begin, what they are worth, and when they end."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
@@ -123,7 +123,7 @@ class TestLife:
         [
             users.suspend,
             users.remove,
-            lambda user: assigned_passwords.set_password(user, "something else"),
+            lambda user: assigned_passwords.set_password(user, "something else", is_proven=True),
             lambda user: User.objects.filter(pk=user.pk).update(is_suspended=True),
         ],
         ids=["suspended", "deleted", "new password", "suspended by hand"],
@@ -397,7 +397,7 @@ class TestSigningInAgain:
 
 
 def test_case_M12_no_sign_in_that_began_before_a_suspension_outlives_it(acme):
-    """Whoever is hashing when the account is suspended gets no session that counts."""
+    """A sign-in that is hashing when the account is suspended gets no session that counts."""
     user = acme.user()
     body = {"identifier": user.username, "password": PASSWORD}
 

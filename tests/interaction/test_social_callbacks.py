@@ -73,10 +73,10 @@ def test_decision_N6_an_older_connector_moves_and_cannot_go_back(acme, provider)
     connector.refresh_from_db()
 
     with acme.active():
-        connectors.change(connector, {"has_own_callback": False}, expected=None)
-        connectors.change(connector, {"has_own_callback": True}, expected=None)
+        connectors.change(connector, {"has_own_callback": False}, expected=None, is_proven=True)
+        connectors.change(connector, {"has_own_callback": True}, expected=None, is_proven=True)
         with pytest.raises(Invalid, match="has_own_callback"):
-            connectors.change(connector, {"has_own_callback": False}, expected=None)
+            connectors.change(connector, {"has_own_callback": False}, expected=None, is_proven=True)
 
     assert landed(acme, provider, f"/social/callback/{connector.pk}") == 303
 

@@ -169,7 +169,7 @@ class TestMicrosoft:
         ],
     )
     def test_an_address_counts_when_its_domain_is_the_directorys_own(self, there, said, verified):
-        """Whoever administers a directory writes any address into it, and calls it verified."""
+        """An administrator of a directory can write any address into it, and call it verified."""
         self.answers(there, xms_edov=said, email_verified=True)
 
         assert vouched_for("microsoft").email_verified is verified

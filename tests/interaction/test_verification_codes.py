@@ -385,6 +385,6 @@ def test_codes_that_are_long_over_are_forgotten(reachable):
 
 def test_decision_T2_a_connector_of_another_tenant_carries_nothing(acme, rival):
     with rival.active():
-        connectors.create(connector_id="outbox-email", type="Email", config={}, enabled=True)
+        connectors.create(connector_id="outbox-email", type="Email", config={}, enabled=True, is_proven=True)
 
     assert find_refusal(send(Browser(acme), new_email())) == Refusal(400)

@@ -73,7 +73,9 @@ def issuer(here: World, program: Path) -> Iterator[str]:
 def test_a_certified_provider_vouches_for_people(here, issuer):
     with here.active():
         config = CLIENT | {"issuer": issuer}
-        made = connectors.create(connector_id="oidc", type="Social", config=config, enabled=True)
+        made = connectors.create(
+            connector_id="oidc", type="Social", config=config, enabled=True, is_proven=True
+        )
     share_callback(here, made)
 
     for _ in range(2):

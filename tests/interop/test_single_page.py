@@ -51,7 +51,7 @@ def renews(page):
     first = page.evaluate("manager.getUser().then(user => user.access_token)")
     page.wait_for_function(RENEWED, arg=first)
     CLIENT.done.append("refresh")
-    # In a frame of another site no cookie of ours is sent: nobody is signed in there.
+    # In a frame of another site no cookie of Gatehouse is sent: nobody is signed in there.
     assert page.evaluate(f"({REFUSED})(() => inFrame.signinSilent())") == "login_required"
     page.evaluate("manager.stopSilentRenew()")
 

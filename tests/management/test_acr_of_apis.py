@@ -27,7 +27,7 @@ class TestApisAndAliasesAtOnce:
     def aliases(self, acme):
         switch_on(acme, "Totp")
         with acme.active():
-            oidc_settings.change({"acr_aliases": [{"value": "gold", "level": TWO}]})
+            oidc_settings.change({"acr_aliases": [{"value": "gold", "level": TWO}]}, is_proven=True)
 
     @pytest.fixture
     def api(self, acme):
@@ -35,12 +35,12 @@ class TestApisAndAliasesAtOnce:
             return resources.create(name="Books", indicator="https://books.example")
 
     def remove_gold(self):
-        oidc_settings.change({"acr_aliases": []})
+        oidc_settings.change({"acr_aliases": []}, is_proven=True)
 
     def test_decision_M19_an_alias_stays_that_an_api_is_about_to_require(self, acme, admin, api):
         refused = send_meanwhile(
             acme.active(),
-            lambda: resources.change(api, {"required_acr": "gold"}, expected=None),
+            lambda: resources.change(api, {"required_acr": "gold"}, expected=None, is_proven=True),
             lambda: admin.patch("/oidc-settings", acr_aliases=[]),
         )
 

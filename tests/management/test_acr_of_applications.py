@@ -36,7 +36,7 @@ def test_decision_M19_applications_demand_nothing_unless_told_to(admin, shop):
 
 def test_decision_M19_levels_and_aliases_are_accepted(acme, admin, shop):
     with acme.active():
-        oidc_settings.change({"acr_aliases": [{"value": "silver", "level": TWO}]})
+        oidc_settings.change({"acr_aliases": [{"value": "silver", "level": TWO}]}, is_proven=True)
 
     shown = result_of(change(admin, shop, required_acr="silver", default_acr_values=["phr", "silver"]))
 
@@ -62,7 +62,7 @@ def test_decision_M19_other_values_are_refused(admin, shop, fields, field):
 
 def test_decision_M19_aliases_of_another_tenant_are_unknown(rival, admin, shop):
     with rival.active():
-        oidc_settings.change({"acr_aliases": [{"value": "gold", "level": "phr"}]})
+        oidc_settings.change({"acr_aliases": [{"value": "gold", "level": "phr"}]}, is_proven=True)
 
     assert "required_acr" in refusal_of(change(admin, shop, required_acr="gold"), 400)
 

@@ -142,7 +142,9 @@ class TestAccounts:
         )
         with world.active():
             config = {"client_id": "x", "client_secret": "x"}
-            connector = connectors.create(connector_id="github", type="Social", config=config, enabled=True)
+            connector = connectors.create(
+                connector_id="github", type="Social", config=config, enabled=True, is_proven=True
+            )
             return identities.link(user, profile, connector, "Example")
 
 

@@ -257,7 +257,7 @@ class TestConnectors:
                 "password": SECRET,
                 "from_email": "a@b.example",
             }
-            smtp = connectors.create(connector_id="smtp", type="Email", config=config)
+            smtp = connectors.create(connector_id="smtp", type="Email", config=config, is_proven=True)
 
         answer = submit_operation(
             operator, Connector, "change", smtp, host="evil.example", username="u", from_email="a@b.example"
@@ -277,7 +277,9 @@ class TestConnectors:
 
     def test_one_whose_provider_is_not_built_in_is_json(self, acme, operator):
         with acme.active():
-            made = connectors.create(connector_id="theirs", type="Sms", config={"token": SECRET, "a": 1})
+            made = connectors.create(
+                connector_id="theirs", type="Sms", config={"token": SECRET, "a": 1}, is_proven=True
+            )
 
         shown = operator.get(f"/admin/connectors/connector/{made.pk}/do/change/").text
         submit_operation(operator, Connector, "change", made, config='{"token": "***", "a": 2}')

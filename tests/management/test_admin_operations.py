@@ -182,7 +182,9 @@ class TestOperations:
 
     def test_connectors_are_switched_and_tested(self, acme, operator):
         with acme.active():
-            connector = connectors.create(connector_id="outbox-email", type="Email", config={})
+            connector = connectors.create(
+                connector_id="outbox-email", type="Email", config={}, is_proven=True
+            )
 
         operate(operator, "connectors/connector", connector, "enable")
         nobody = operate(operator, "connectors/connector", connector, "test")

@@ -108,11 +108,11 @@ def fill(acme: World) -> World:
         for name in ("one", "two"):
             resource = resources.create(name=name, indicator=f"https://{name}.example")
             resources.add_scope(resource.pk, name=f"read:{name}")
-        oidc_settings.change({"keep_signed_in": True})
+        oidc_settings.change({"keep_signed_in": True}, is_proven=True)
         config = {"client_id": "x", "client_secret": "y"}
-        social = connectors.create(connector_id="github", type="Social", config=config)
+        social = connectors.create(connector_id="github", type="Social", config=config, is_proven=True)
         Connector.objects.filter(pk=social.pk).update(has_own_callback=False)
-        connectors.create(connector_id="outbox-email", type="Email", config={})
+        connectors.create(connector_id="outbox-email", type="Email", config={}, is_proven=True)
         for _ in range(2):
             message = Message(
                 channel="email", to="a@acme.example", interaction_type="test", code="", body="x"

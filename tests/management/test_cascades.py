@@ -1,4 +1,4 @@
-"""What a deletion on the operators' site takes with it is said before, or there is a reason not to say it."""
+"""The operators' site lists what a deletion takes with it, or there is a reason not to list it."""
 
 from typing import Any, Final
 
@@ -57,9 +57,9 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "pending_sign_ins.PendingSignIn.user": _SHORT,
         "factors.BackupCode.user": "the factors that the codes stand in for are counted",
         "factors.RecoveryGrant.user": _SHORT,
-        "factors.SignInCountry.user": "a country that is forgotten is unusual once more",
+        "factors.SignInCountry.user": "a country that is forgotten is unusual again",
         "users.FormerEmail.user": "it only gets notices for a week",
-        "factors.KnownBrowser.user": "a browser that is forgotten is asked once more",
+        "factors.KnownBrowser.user": "a browser that is forgotten is asked again",
     },
 }
 

@@ -193,10 +193,14 @@ class TestFirstSteps:
 
         acme.application()
         with acme.active():
-            connectors.create(connector_id="outbox-email", type="Email", config={}, enabled=True)
+            connectors.create(
+                connector_id="outbox-email", type="Email", config={}, enabled=True, is_proven=True
+            )
             row = experiences.current()
             branding = {**row.branding, "primary_color": "#0a84ff"}
-            experiences.change({"branding": branding, "sign_up": {**row.sign_up, "verify": True}})
+            experiences.change(
+                {"branding": branding, "sign_up": {**row.sign_up, "verify": True}}, is_proven=True
+            )
 
         done, left = self.steps(operator)
         assert [name for _, name in left] == ["Turn on two-step sign-in"]
@@ -210,7 +214,7 @@ class TestFirstSteps:
         assert "Sign-up" in operator.get(href).text
 
         with acme.active():
-            experiences.change({"sign_up": {"identifiers": []}})
+            experiences.change({"sign_up": {"identifiers": []}}, is_proven=True)
 
         assert warning not in operator.get("/admin/").text
 
@@ -293,12 +297,13 @@ class TestSearch:
         config = {"host": "mail.acme.example", "from_email": "id@acme.example"}
         for world in (acme, rival):
             with world.active():
-                connectors.create(connector_id="smtp", type="Email", config=config)
+                connectors.create(connector_id="smtp", type="Email", config=config, is_proven=True)
                 row = connectors.create(
                     connector_id="oidc",
                     type="Social",
                     config={"issuer": "https://id.example.com", "client_id": "a", "client_secret": "b"}
                     | {"display_name": "Acme mail"},
+                    is_proven=True,
                 )
 
         hits = search(operator, text)

@@ -24,7 +24,7 @@ SITE = "https://docs.example.com/gatehouse"
 def pages(acme: World, operator: Operator) -> dict[str, str]:
     client = acme.application(redirect_uris=["https://shop.example/callback"]).application
     with acme.active():
-        connector = connectors.create(connector_id="google", type="Social", config=GOOGLE)
+        connector = connectors.create(connector_id="google", type="Social", config=GOOGLE, is_proven=True)
     paths = {
         "dashboard": "/admin/",
         "connector": f"/admin/connectors/connector/{connector.pk}/change/",

@@ -96,7 +96,8 @@ class TestSignIn:
                     "sign_in": {
                         "methods": [{"identifier": "email", "password": True, "verification_code": False}]
                     }
-                }
+                },
+                is_proven=True,
             )
         refusals["the sign-in experience does not allow this method for this kind of identifier"] = (
             self.refuse(acme, ada.username)

@@ -38,7 +38,7 @@ def hurt(world):
     """Let everything that the card shows go wrong in a tenant."""
     now = timezone.now()
     with world.active():
-        connectors.create(connector_id="outbox-email", type="Email", config={}, enabled=False)
+        connectors.create(connector_id="outbox-email", type="Email", config={}, enabled=False, is_proven=True)
         SigningKey.objects.default().update(activated_at=now - timedelta(days=120))
     failed = {"result": "failed", "error": "not_delivered"}
     Entry.objects.bulk_create(
@@ -65,7 +65,7 @@ def test_says_what_needs_attention_and_leads_to_what_fixes_it(acme, limited):
 def test_says_what_no_longer_works_with_a_disabled_provider(acme, limited):
     with acme.active():
         config = {"client_id": "x", "client_secret": "y"}
-        connectors.create(connector_id="github", type="Social", config=config, enabled=False)
+        connectors.create(connector_id="github", type="Social", config=config, enabled=False, is_proven=True)
 
     text, _ = card(limited)
 

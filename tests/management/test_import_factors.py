@@ -192,7 +192,7 @@ class TestLogto:
         assert [row.name for row in stored(acme, una)] == [""]
         assert (find(acme, "user1").two_step, find(acme, "user1").factors) == (False, 0)
         with acme.active():
-            assigned_passwords.set_password(una, PASSWORD)
+            assigned_passwords.set_password(una, PASSWORD, is_proven=True)
         browser = acme.browser()
         half = browser.sign_in(una, PASSWORD)
         assert not factors.has_session(half)

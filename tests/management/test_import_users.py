@@ -46,7 +46,7 @@ def test_decision_I10_people_sign_in_with_the_password_they_have_elsewhere(
     assert not ran.failed
     assert sign_in(acme, identifiers[-1], PASSWORD + "!") == 401
     assert [sign_in(acme, identifier) for identifier in identifiers] == [200] * len(identifiers)
-    assert sign_in(acme, identifiers[-1]) == 200, "once more, by the hash of ours that replaced theirs"
+    assert sign_in(acme, identifiers[-1]) == 200, "again, by our hash that replaced theirs"
     with acme.active():
         renewed = User.objects.filter(login_count__gt=0).values_list("password", flat=True)
         assert all(stored.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$") for stored in renewed)

@@ -118,7 +118,7 @@ class TestAfterTheSignIn:
 
     def test_secrets_and_fields_that_a_form_does_not_name_are_not_kept(self, acme: World, operator: Operator):
         with acme.active():
-            connector = connectors.create(connector_id="google", type="Social", config=GOOGLE)
+            connector = connectors.create(connector_id="google", type="Social", config=GOOGLE, is_proven=True)
         card = Card(f"/admin/{CONNECTOR}/{connector.pk}/", "change")
         page = send_late(
             operator, card.url, card.target, client_id="shop-2", client_secret="GOCSPX-new", more="x"

@@ -31,7 +31,9 @@ def lines(page):
 def test_a_connector_has_the_name_on_its_button(acme, operator):
     with acme.active():
         for name in ("Acme staff", "Acme partners"):
-            connectors.create(connector_id="oidc", type="Social", config=OIDC | {"display_name": name})
+            connectors.create(
+                connector_id="oidc", type="Social", config=OIDC | {"display_name": name}, is_proven=True
+            )
 
     page = operator.get("/admin/connectors/connector/").text
 
@@ -41,7 +43,9 @@ def test_a_connector_has_the_name_on_its_button(acme, operator):
 
 def test_the_security_of_a_mail_server_is_named_in_words(acme, operator):
     with acme.active():
-        smtp = connectors.create(connector_id="smtp", type="Email", config=SMTP | {"security": "none"})
+        smtp = connectors.create(
+            connector_id="smtp", type="Email", config=SMTP | {"security": "none"}, is_proven=True
+        )
     address = f"/admin/connectors/connector/{smtp.pk}"
 
     shown = operator.get(f"{address}/change/").text
@@ -69,7 +73,9 @@ def test_a_waiting_message_is_named_by_its_time(acme, operator):
 def test_lifetimes_have_units(acme, operator):
     with acme.active():
         api = Resource.objects.create(name="Shop", indicator="https://shop.example", access_token_ttl=5_400)
-        settings.change({"session_idle_seconds": 3_600, "session_absolute_seconds": 2_592_000})
+        settings.change(
+            {"session_idle_seconds": 3_600, "session_absolute_seconds": 2_592_000}, is_proven=True
+        )
         current = settings.current()
 
     listed = cells(operator.get("/admin/resources/resource/").text, "lifetime")
@@ -93,7 +99,9 @@ def test_without_its_own_lifetimes_a_tenant_shows_those_of_the_installation(acme
 
 def test_a_lifetime_that_a_tenant_does_not_set_is_that_of_the_installation(acme, operator):
     with acme.active():
-        settings.change({"session_idle_seconds": 3_600, "refresh_token_absolute_seconds": 7_776_000})
+        settings.change(
+            {"session_idle_seconds": 3_600, "refresh_token_absolute_seconds": 7_776_000}, is_proven=True
+        )
         current = settings.current()
 
     shown = lines(operator.get(f"/admin/oidc_settings/oidcsettings/{current.pk}/change/").text)

@@ -149,7 +149,7 @@ class TestChanging:
 
         with acme.active():
             with pytest.raises(ZeroDivisionError):
-                services.change({"keep_signed_in": True})
+                services.change({"keep_signed_in": True}, is_proven=True)
             assert not OidcSettings.objects.exists()
 
     @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the management API may cost in statements, whoever asks and however long the page is.
+"""What the management API may cost in statements, for each caller and each length of a page.
 
 The routes come from the URL map. "Who is asking" is a part of the price: one statement finds
 the caller and all that the caller may do here. The same price for a page of one row and for a

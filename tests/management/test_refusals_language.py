@@ -103,7 +103,7 @@ def test_of_a_deletion_after_which_nobody_could_use_applications(acme, send, num
     with acme.active():
         role = Role.objects.create(name="Staff", type=Role.Type.USER)
         for row in applications:
-            services.change(row, {"allowed_role_ids": [str(role.pk)]})
+            services.change(row, {"allowed_role_ids": [str(role.pk)]}, is_proven=True)
 
     page = send(f"/admin/roles/role/{role.pk}/do/delete/")
 
@@ -143,7 +143,9 @@ def test_of_a_configuration(send, provider, sentence, typed):
 )
 def test_of_the_test_of_a_connector(acme, send, monkeypatch, reason, shown):
     with acme.active():
-        row = connectors.create(connector_id="google", type=Connector.Type.SOCIAL, config=CLIENT)
+        row = connectors.create(
+            connector_id="google", type=Connector.Type.SOCIAL, config=CLIENT, is_proven=True
+        )
 
     def fail(*_: Any) -> None:
         raise ProviderError(reason)
@@ -176,7 +178,9 @@ def test_the_reasons_of_failed_sign_ins_with_a_connector_are_marked(acme, operat
     errors = [(error, "") for error in connector_sign_ins._ERRORS]
     facts = [*errors, *(("provider_failed", reason.value) for reason in Reason)]
     with acme.active():
-        row = connectors.create(connector_id="google", type=Connector.Type.SOCIAL, config=CLIENT)
+        row = connectors.create(
+            connector_id="google", type=Connector.Type.SOCIAL, config=CLIENT, is_proven=True
+        )
     page, answers = f"/admin/connectors/connector/{row.pk}/change/", []
 
     for start in range(0, len(facts), 10):  # as many as the page shows

@@ -159,8 +159,10 @@ def test_repeated_it_mends_what_was_changed(seeding):
     config = seeding.config()
     with seeding.inside():
         made = seeding.application(config)
-        applications.change(made, {"redirect_uris": ["https://elsewhere.example/"], "is_third_party": True})
-        users.change(User.objects.get(), {"email": "", "name": "Somebody"})
+        applications.change(
+            made, {"redirect_uris": ["https://elsewhere.example/"], "is_third_party": True}, is_proven=True
+        )
+        users.change(User.objects.get(), {"email": "", "name": "Somebody"}, is_proven=True)
 
     seeding.config()
 

@@ -1,4 +1,4 @@
-"""Redirects after forms of the operators' site: 303, whoever sends a form and wherever it leads."""
+"""Redirects after forms of the operators' site: 303, for each form and each target."""
 
 from typing import Any
 

@@ -37,7 +37,7 @@ def world(address):
     world = cast.new_world("Acme")
     codes.reachable(world)
     with world.active():
-        experiences.change({"sign_in": {"methods": METHODS}})
+        experiences.change({"sign_in": {"methods": METHODS}}, is_proven=True)
     return world
 
 
@@ -94,7 +94,7 @@ class TestStates:
     def test_codes_of_a_development_start_without_a_connector_are_in_the_outbox(self, acme, monkeypatch):
         user = acme.user(email=new_email(), email_verified=True)
         with acme.active():
-            experiences.change({"sign_in": {"methods": METHODS}})
+            experiences.change({"sign_in": {"methods": METHODS}}, is_proven=True)
             monkeypatch.setattr(settings, "DEVELOPMENT", True)
             ways = [way.name for way in sign_in_ways.get_ways(user) if not way.problem]
             codes.reachable(acme)
@@ -109,11 +109,11 @@ class TestStates:
 
         with_others = states_of(card_of(operator, user))
         with world.active():
-            experiences.change({"passkey_sign_in": {"enabled": True}})
+            experiences.change({"passkey_sign_in": {"enabled": True}}, is_proven=True)
             User.objects.filter(pk=user.pk).update(password="")
         alone = states_of(card_of(operator, user))
         with world.active():
-            experiences.change({"passkey_sign_in": {"enabled": False}})
+            experiences.change({"passkey_sign_in": {"enabled": False}}, is_proven=True)
 
         assert with_others[1] == f"Passkey: does not work {NOT_ALLOWED} Show sign-in experience"
         assert alone[0] == "Can sign in Passkey."
@@ -287,7 +287,9 @@ class TestFailuresAtProviders:
         """A user whose account at a provider with an enabled connector is linked."""
         user = world.user()
         with world.active():
-            connectors.create(connector_id="github", type="Social", enabled=True, config=CONFIG)
+            connectors.create(
+                connector_id="github", type="Social", enabled=True, config=CONFIG, is_proven=True
+            )
             SocialIdentity.objects.create(
                 user=user, provider="https://github.com", subject=user.username, fingerprint=user.username,
                 connector_id="github", provider_name="GitHub", last_used_at=timezone.now(),

@@ -1,4 +1,4 @@
-"""The header that names what a request has sent in vain."""
+"""The header that names what a request has sent and the server does not use."""
 
 from typing import Final
 

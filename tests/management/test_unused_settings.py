@@ -99,8 +99,10 @@ class TestSignInExperience:
         with acme.active():
             if has_provider:
                 config = {"client_id": "x", "client_secret": "y"}
-                google = connectors.create(connector_id="google", type="Social", config=config)
-                connectors.change(google, {"enabled": True}, expected=None)
+                google = connectors.create(
+                    connector_id="google", type="Social", config=config, is_proven=True
+                )
+                connectors.change(google, {"enabled": True}, expected=None, is_proven=True)
 
         admin.patch("/sign-in-experience", sign_up={"identifiers": []}, social_sign_in=SOCIAL)
 
@@ -111,7 +113,9 @@ class TestSignInExperience:
 class TestLifetimes:
     def test_an_idle_lifetime_that_is_longer_than_the_maximum_is_named(self, acme, operator):
         with acme.active():
-            oidc_settings.change({"session_idle_seconds": 600, "session_absolute_seconds": 300})
+            oidc_settings.change(
+                {"session_idle_seconds": 600, "session_absolute_seconds": 300}, is_proven=True
+            )
             row = oidc_settings.current()
 
         page = page_of(operator, "oidc_settings/oidcsettings", row)
@@ -121,10 +125,12 @@ class TestLifetimes:
 
     def test_a_lifetime_of_an_application_that_is_longer_than_the_tenants_is_named(self, acme, operator):
         with acme.active():
-            oidc_settings.change({"refresh_token_absolute_seconds": 300})
+            oidc_settings.change({"refresh_token_absolute_seconds": 300}, is_proven=True)
             row = acme.application().application
             applications.change(
-                row, {"refresh_token_absolute_seconds": 600, "refresh_token_idle_seconds": 400}
+                row,
+                {"refresh_token_absolute_seconds": 600, "refresh_token_idle_seconds": 400},
+                is_proven=True,
             )
 
         page = page_of(operator, "applications/application", row)

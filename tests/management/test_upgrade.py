@@ -254,7 +254,7 @@ class TestOnPostgreSQL:
         assert shop.manage("migrate").returncode == 0
 
     def test_a_table_that_others_hold_for_a_while_is_asked_for_again_and_nobody_waits_behind_it(self, shop):
-        """The holder reads for seconds; whoever writes meanwhile waits as long as --lock-timeout says."""
+        """The holder reads for seconds. A writer waits meanwhile as long as --lock-timeout says."""
         shop.manage("migrate")
         shop.has(_0002_next=_NEXT.replace("0003_contract", "0001_initial"))
 
@@ -286,7 +286,7 @@ class TestOnPostgreSQL:
             writer.execute("INSERT INTO shop_good (name) VALUES ('written meanwhile')")
             migrating = shop.begin("migrate")
             writer.execute("SELECT pg_sleep(4)")
-            writer.execute("INSERT INTO shop_good (name) VALUES ('and once more')")
+            writer.execute("INSERT INTO shop_good (name) VALUES ('and again')")
 
         said = migrating.communicate(timeout=30)
         assert migrating.returncode == 0, said

@@ -116,7 +116,9 @@ class TestWithFactors:
     ):
         switch_on(acme)
         with acme.active():
-            oidc_settings.change({"acr_aliases": [{"value": "https://refeds.org/profile/mfa", "level": TWO}]})
+            oidc_settings.change(
+                {"acr_aliases": [{"value": "https://refeds.org/profile/mfa", "level": TWO}]}, is_proven=True
+            )
         browser = with_both_factors(acme, user)
 
         claims = claims_of(tokens(browser, client, acr_values=asked)["id_token"])
@@ -148,7 +150,8 @@ class TestWithFactors:
         switch_on(acme, "Totp")
         with acme.active():
             oidc_settings.change(
-                {"acr_aliases": [{"value": "silver", "level": TWO}, {"value": "gold", "level": "phr"}]}
+                {"acr_aliases": [{"value": "silver", "level": TWO}, {"value": "gold", "level": "phr"}]},
+                is_proven=True,
             )
 
         document = acme.get(DISCOVERY).json()
@@ -175,7 +178,7 @@ class TestWithoutFactors:
     def test_switching_all_factors_off_takes_it_away(self, acme, client, user):
         switch_on(acme)
         with acme.active():
-            experiences.change({"mfa": {"factors": []}})
+            experiences.change({"mfa": {"factors": []}}, is_proven=True)
 
         assert "acr" not in claims_of(client.tokens_for(user)["id_token"])
         assert "acr_values_supported" not in acme.get(DISCOVERY).json()

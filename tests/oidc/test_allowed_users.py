@@ -56,7 +56,7 @@ def take(world, user):
 def restrict(world, client, role):
     with world.active():
         application = Application.objects.get(pk=client.application.pk)
-        applications.change(application, {"allowed_role_ids": [str(role.pk)]})
+        applications.change(application, {"allowed_role_ids": [str(role.pk)]}, is_proven=True)
 
 
 def is_invalid_grant(answer):

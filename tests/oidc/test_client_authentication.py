@@ -138,7 +138,7 @@ class TestConfidential:
     def test_case_C14_a_new_secret_replaces_the_old_one_at_once(self, acme, machine, endpoint):
         present(acme, endpoint, headers=basic(machine.client_id, machine.secret))
         with acme.active():
-            renewed = applications.rotate_secret(machine.application)
+            renewed = applications.rotate_secret(machine.application, is_proven=True)
 
         # Several times, so that more than one worker is asked.
         old = [present(acme, endpoint, headers=basic(machine.client_id, machine.secret)) for _ in range(6)]

@@ -116,10 +116,10 @@ class TestClientCredentials:
 
         with acme.active():
             application = Application.objects.get(client_id=machine.client_id)
-            applications.change(application, {"name": "Renamed"})
+            applications.change(application, {"name": "Renamed"}, is_proven=True)
         granted(machine)
         with acme.active():
-            fresh = applications.rotate_secret(application)
+            fresh = applications.rotate_secret(application, is_proven=True)
         assert refusal(machine.token(grant_type="client_credentials")) == (401, "invalid_client")
         machine.secret = fresh
         granted(machine)

@@ -109,7 +109,7 @@ def test_case_C17_a_flood_of_guesses_fills_no_audit_log(acme, robot):
 
 @pytest.mark.parametrize(("kind", "fewest", "most"), [("SPA", 20, 23), ("Traditional", 30, 30)])
 def test_case_C17_each_failure_is_recorded_of_a_client_that_proved_itself(acme, world, kind, fewest, most):
-    """A public client proves nothing, so anybody could fill the log in its name."""
+    """A public client proves nothing, so any client could fill the log in its name."""
     client = world.application(kind)
     proof = {"auth": None, "client_id": client.client_id} if kind == "SPA" else {}
 

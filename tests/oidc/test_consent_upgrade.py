@@ -90,7 +90,7 @@ def test_decision_N2_a_family_from_when_it_was_a_first_party_needs_consent_to_it
 
 def change(client, **fields):
     with client.world.active():
-        applications.change(Application.objects.get(pk=client.application.pk), fields)
+        applications.change(Application.objects.get(pk=client.application.pk), fields, is_proven=True)
 
 
 def test_a_node_of_0_1_0_that_deletes_a_consent_deletes_its_targets(acme, estate, client):
@@ -119,7 +119,7 @@ class TestConsentsToTheOldProfile:
     def refresh_token(self, acme, estate, client):
         """A connection from before the upgrade, at which the application asks for a new member by name."""
         with acme.active():
-            users.change(estate.user, {"profile": PROFILE, "name": "Ada L."})
+            users.change(estate.user, {"profile": PROFILE, "name": "Ada L."}, is_proven=True)
         tokens = connect(estate.browser(), client, scope=SCOPE, claims=CLAIMS)
         assert claims_of(tokens["id_token"])["birthdate"] == PROFILE["birthdate"]
         assert client.userinfo(tokens["access_token"]).json()["given_name"] == "Ada"

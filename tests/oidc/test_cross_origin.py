@@ -150,7 +150,9 @@ class TestCors:
     def test_ends_when_the_redirect_uri_is_gone(self, acme):
         client = acme.application("SPA")
         with acme.active():
-            applications.change(client.application, {"redirect_uris": ["https://new.example/cb"]})
+            applications.change(
+                client.application, {"redirect_uris": ["https://new.example/cb"]}, is_proven=True
+            )
 
         old, new = (
             acme.post("/oidc/token", data={"x": "y"}, headers={"Origin": origin})

@@ -229,7 +229,7 @@ class TestDelete:
             application: Any = found_by(client_id)
             monkeypatch.undo()
             keys.rotate()
-            keys.remove(SigningKey.objects.get(pk=application.active_key_id))
+            keys.remove(SigningKey.objects.get(pk=application.default_key_id))
             return application
 
         monkeypatch.setattr(clients, "find", too_slow)

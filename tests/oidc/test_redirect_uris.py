@@ -52,7 +52,7 @@ HOSTILE = st.sampled_from(
 
 
 def without_port(uri: str) -> str | None:
-    """Take a loopback address apart by hand: what is left without its port, or nothing for anything else."""
+    """Return a loopback address without its port, or None for any other address."""
     for host in LOOPBACK:
         if not uri.startswith(host):
             continue
@@ -331,7 +331,9 @@ class TestApplication:
         client = acme.application()
 
         with acme.active(), pytest.raises(Invalid):
-            applications.change(client.application, {"redirect_uris": ["https://rp.example/#"]})
+            applications.change(
+                client.application, {"redirect_uris": ["https://rp.example/#"]}, is_proven=True
+            )
 
         with acme.active():
             assert Application.objects.get().redirect_uris == ["https://rp.example/callback"]

@@ -66,12 +66,12 @@ def allow_fewer_days(setting):
     """The browser was remembered ten days ago."""
     earlier = timezone.now() - timedelta(days=10)
     KnownBrowser.objects.update(remembered_at=earlier, remembered_since=earlier)
-    experiences.change({"trusted_device_policy": {"duration_days": 7}})
+    experiences.change({"trusted_device_policy": {"duration_days": 7}}, is_proven=True)
 
 
 def switch_off_and_on(setting):
-    experiences.change({"trusted_device_policy": {"enabled": False}})
-    experiences.change({"trusted_device_policy": {"enabled": True}})
+    experiences.change({"trusted_device_policy": {"enabled": False}}, is_proven=True)
+    experiences.change({"trusted_device_policy": {"enabled": True}}, is_proven=True)
 
 
 def change_the_epoch(setting):

@@ -86,7 +86,7 @@ def test_decision_P13_somebody_who_left_the_organization_has_no_roles_there(acme
 )
 def test_decision_P13_the_tenant_decides_what_groups_are(acme, ada, globex, setting, groups):
     with acme.active():
-        settings.change({"groups_claim": setting})
+        settings.change({"groups_claim": setting}, is_proven=True)
 
     id_token, userinfo, _ = told(acme.application(), ada, scope="openid roles groups")
 

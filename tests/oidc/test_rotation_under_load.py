@@ -151,7 +151,7 @@ class TestUnderLoad:
 
 
 class TestAtOnce:
-    """Whoever changes keys at the same moment: one is active, and one waits at most, at every moment."""
+    """Changes of keys at the same time: one key is active, and at most one waits, at every moment."""
 
     def test_decision_K1_who_prepare_at_once_get_one_key(self, acme, admin):
         for _ in range(ROUNDS):

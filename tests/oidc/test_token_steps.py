@@ -188,7 +188,7 @@ class TestOfARequestThatIsRefused:
 
     @pytest.mark.parametrize("grant", ["code", "refresh token"])
     def test_for_what_ends_after_it_was_checked_end_with_the_fourth(self, client, grant, monkeypatch):
-        """As in a request at the same time: what is redeemed or rotated is checked once more."""
+        """As in a request at the same time: what is redeemed or rotated is checked again."""
         code, token = code_for(client), refresh_token_for(client)
         record = usage.record
 

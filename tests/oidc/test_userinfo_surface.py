@@ -101,7 +101,9 @@ class TestTheSurface:
     @pytest.mark.parametrize("algorithm", ["ES256", "RS256"])
     def test_signs_as_the_view_does(self, here, client, token, answered, algorithm):
         with here.active():
-            applications.change(client.application, {"userinfo_signed_response_alg": algorithm})
+            applications.change(
+                client.application, {"userinfo_signed_response_alg": algorithm}, is_proven=True
+            )
 
         ours = send(here, "GET", headers=bearer(token))
         theirs = send(InProcessWorld.of(here), "GET", headers=bearer(token))
@@ -118,7 +120,7 @@ class TestTheSurface:
 
         def name(algorithm: str) -> None:
             row = Application.objects.get(pk=client.application.pk)
-            applications.change(row, {"userinfo_signed_response_alg": algorithm})
+            applications.change(row, {"userinfo_signed_response_alg": algorithm}, is_proven=True)
 
         def retire_and_build(principal: Any) -> Any:
             monkeypatch.setattr(userinfo, "build", build)
@@ -162,7 +164,7 @@ class TestTheSurface:
 
     def test_records_left_out_claims_as_those_of_its_request(self, here, client, token, answered):
         with here.active():
-            applications.change(client.application, {"custom_claims": [OMIT]})
+            applications.change(client.application, {"custom_claims": [OMIT]}, is_proven=True)
         sent = bearer(token) | {"User-Agent": "relying-party/1", "X-Forwarded-For": "203.0.113.7"}
 
         with override_settings(TRUSTED_PROXIES=frozenset({"127.0.0.1"})):

@@ -53,7 +53,7 @@ class TestLife:
         client = acme.application()
         token = client.tokens_for(person, scope=scope)["access_token"]
         with acme.active():
-            assigned_passwords.set_password(person, f"{PASSWORD} new")
+            assigned_passwords.set_password(person, f"{PASSWORD} new", is_proven=True)
 
         assert read_challenge(client.userinfo(token)) == INVALID_TOKEN
 

@@ -33,7 +33,7 @@ class TestReady:
 
 
 class TestNotReady:
-    """The process is alive and says so: starting it again would mend nothing."""
+    """The process is alive and says so: starting it again would fix nothing."""
 
     def answers_with(self, **environment: str) -> list[Any]:
         with second.running(**environment) as address:

@@ -17,7 +17,7 @@ from tests.support import second, server
 
 pytestmark = [
     pytest.mark.skipif(
-        connection.vendor != "postgresql", reason="an image is for production, hence PostgreSQL"
+        connection.vendor != "postgresql", reason="an image is for production, so it needs PostgreSQL"
     ),
     pytest.mark.skipif(
         not os.environ.get("GATEHOUSE_THOROUGH"), reason="fetches packages: only with GATEHOUSE_THOROUGH=1"
@@ -52,7 +52,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _run(command: str, root: Path) -> None:
-    """Run a command of the Dockerfile, with its absolute places below a folder of ours."""
+    """Run a command of the Dockerfile, with its absolute places below a folder of the test."""
     here = re.sub(r"(?<![\w.])/(srv|opt|tmp)/", rf"{root}/\1/", command)
     here = re.sub(r"^python ", f"{sys.executable} ", here)
     environment = {"PATH": os.environ["PATH"], "HOME": str(root)}

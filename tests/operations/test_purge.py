@@ -1,4 +1,4 @@
-"""``manage.py purge`` and the tidying of the workers: what is over goes, what is needed stays."""
+"""``manage.py purge`` and the tidying of the workers: what has expired is deleted, what is needed stays."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -68,7 +68,7 @@ def test_fault_R8_decision_R3_nobody_notices_an_upgrade(database, tmp_path):
                         each_reads_what_the_other_wrote(cluster, shop)
                         early = run(after, url, "manage.py", "migrate", "--yes", status=1)
                     load.go_on()
-                for code in (before, after):  # whoever regrets it goes back, until the contract
+                for code in (before, after):  # an operator can go back, until the contract
                     cluster.replace(next(iter(cluster.nodes)), code)
                     load.go_on()
                 late = run(after, url, "manage.py", "migrate", "--yes")
@@ -121,7 +121,7 @@ def programs(shop: Customers) -> list[Program]:
 
 
 class Locks:
-    """How long anybody waited for the migration, looked at all the time."""
+    """How long other sessions waited for the migration, looked at all the time."""
 
     _QUERY = """
         SELECT extract(epoch FROM clock_timestamp() - waiting.waitstart)::float8 FROM pg_locks AS waiting

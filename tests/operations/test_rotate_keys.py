@@ -1,4 +1,4 @@
-"""``manage.py rotate_keys``: signing keys of tenants, and what hangs on older keys of ENCRYPTION_KEYS."""
+"""``manage.py rotate_keys``: signing keys of tenants, and values under older keys of ENCRYPTION_KEYS."""
 
 import base64
 import json
@@ -140,7 +140,7 @@ def undone(acme) -> Iterator[None]:
 def stored(acme, undone) -> dict[str, Any]:
     """One of each kind, under the ring of the run."""
     with acme.active():
-        connector = connectors.create(connector_id="smtp", type="Email", config=SMTP)
+        connector = connectors.create(connector_id="smtp", type="Email", config=SMTP, is_proven=True)
         message = new_test_sms("+49151000")
         outgoing.enqueue(message)
         attempt = SocialAttempt(

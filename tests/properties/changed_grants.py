@@ -70,7 +70,7 @@ class Changes(RuleBasedStateMachine):
     @rule(name=st.sampled_from(["Ada", "Grace"]))
     def rename_the_user(self, name: str) -> None:
         with self.here.active():
-            users.change(User.objects.get(pk=self.user.pk), {"name": name})
+            users.change(User.objects.get(pk=self.user.pk), {"name": name}, is_proven=True)
 
     @rule(suspended=st.booleans())
     def suspend_the_user(self, *, suspended: bool) -> None:
@@ -85,13 +85,17 @@ class Changes(RuleBasedStateMachine):
     @rule(given=st.booleans())
     def change_the_users_role(self, *, given: bool) -> None:
         with self.here.active():
-            assignments.replace(roles.USERS, self.role.pk, [str(self.user.pk)] if given else [])
+            assignments.replace(
+                roles.USERS, self.role.pk, [str(self.user.pk)] if given else [], is_proven=True
+            )
 
     @rule(names=st.sets(st.sampled_from(["read", "write"])))
     def change_the_scopes_of_the_role(self, names: set[str]) -> None:
         with self.here.active():
             scopes = Scope.objects.filter(resource__indicator=API, name__in=names)
-            assignments.replace(roles.SCOPES, self.role.pk, [str(scope.pk) for scope in scopes])
+            assignments.replace(
+                roles.SCOPES, self.role.pk, [str(scope.pk) for scope in scopes], is_proven=True
+            )
 
     @rule(member=st.booleans())
     def change_the_membership(self, *, member: bool) -> None:
@@ -166,12 +170,12 @@ class Changes(RuleBasedStateMachine):
     @rule(hours=st.sampled_from([None, 1]))
     def change_the_lifetime_of_the_tenant(self, hours: int | None) -> None:
         with self.here.active():
-            oidc_settings.change({"refresh_token_absolute_seconds": hours and hours * 3600})
+            oidc_settings.change({"refresh_token_absolute_seconds": hours and hours * 3600}, is_proven=True)
 
     @rule()
     def rotate_the_secret(self) -> None:
         with self.here.active():
-            self.auth = (self.client.client_id, applications.rotate_secret(self.row()))
+            self.auth = (self.client.client_id, applications.rotate_secret(self.row(), is_proven=True))
         # Requests with the old one are refused; they come from ``is_noticed``.
         self.is_noticed(auth=self.client.basic)
         with self.here.active():
@@ -182,7 +186,7 @@ class Changes(RuleBasedStateMachine):
         with self.here.active():
             ApplicationSecret.objects.filter(application=self.client.application).delete()
             expires_at = timezone.now() + timedelta(hours=1)
-            secret = client_secrets.create(self.row(), expires_at=expires_at)[1]
+            secret = client_secrets.create(self.row(), expires_at=expires_at, is_proven=True)[1]
         self.auth = (self.client.client_id, secret)
 
     @rule()
@@ -202,7 +206,9 @@ class Changes(RuleBasedStateMachine):
     def change_the_api(self, seconds: int, acr: str) -> None:
         with self.here.active():
             api = Resource.objects.get(indicator=API)
-            resources.change(api, {"access_token_ttl": seconds, "required_acr": acr}, expected=None)
+            resources.change(
+                api, {"access_token_ttl": seconds, "required_acr": acr}, expected=None, is_proven=True
+            )
 
     @rule()
     def rotate_the_key(self) -> None:
@@ -237,7 +243,7 @@ class Changes(RuleBasedStateMachine):
 
     def change_application(self, **fields: Any) -> None:
         with self.here.active():
-            applications.change(self.row(), fields)
+            applications.change(self.row(), fields, is_proven=True)
 
 
 def described(answer: httpx.Response) -> tuple[int, Any]:

@@ -80,7 +80,9 @@ class OneChannel(RuleBasedStateMachine):
         self.browsers: list[Browser] = []
         with self.world.active():
             mfa = {"social": "skip" if trusts_provider else "ask"}
-            experiences.change({"mfa": mfa, "forgot_password_requires_factor": not resets_freely})
+            experiences.change(
+                {"mfa": mfa, "forgot_password_requires_factor": not resets_freely}, is_proven=True
+            )
         self.addresses = {Kind.EMAIL: codes.new_email(), Kind.PHONE: codes.new_phone()}
         self.subject = secrets.token_hex(8)
         self.user = self.world.user(

@@ -66,13 +66,13 @@ class Changes(RuleBasedStateMachine):
     @rule()
     def rotate_the_secret(self) -> None:
         with self.here.active():
-            self.secrets.append(applications.rotate_secret(self.row()))
+            self.secrets.append(applications.rotate_secret(self.row(), is_proven=True))
 
     @rule()
     def add_a_secret(self) -> None:
         with self.here.active():
             if ApplicationSecret.objects.filter(application=self.application).count() < 3:
-                self.secrets.append(client_secrets.create(self.row())[1])
+                self.secrets.append(client_secrets.create(self.row(), is_proven=True)[1])
 
     @rule()
     def add_a_secret_and_let_it_expire(self) -> None:
@@ -80,7 +80,7 @@ class Changes(RuleBasedStateMachine):
             if ApplicationSecret.objects.filter(application=self.application).count() >= 3:
                 return
             expires_at = timezone.now() + timedelta(seconds=1)
-            self.secrets.append(client_secrets.create(self.row(), expires_at=expires_at)[1])
+            self.secrets.append(client_secrets.create(self.row(), expires_at=expires_at, is_proven=True)[1])
         self.is_noticed()
         time.sleep(max(0, (expires_at - timezone.now()).total_seconds()) + 0.01)
 
@@ -96,7 +96,7 @@ class Changes(RuleBasedStateMachine):
     def give_roles(self, which: set[int]) -> None:
         with self.here.active():
             given = [str(self.roles[one]) for one in which]
-            assignments.replace(bindings.ROLES, self.application.pk, given)
+            assignments.replace(bindings.ROLES, self.application.pk, given, is_proven=True)
 
     @rule(which=one_of_two)
     def give_a_role_to_the_application(self, which: int) -> None:
@@ -107,7 +107,7 @@ class Changes(RuleBasedStateMachine):
     def change_the_scopes_of_a_role(self, which: int, names: set[str], api: int) -> None:
         with self.here.active():
             scopes = [str(self.scope(api, name).pk) for name in names]
-            assignments.replace(roles.SCOPES, self.roles[which], scopes)
+            assignments.replace(roles.SCOPES, self.roles[which], scopes, is_proven=True)
 
     @rule(api=one_of_two, name=st.sampled_from(["read", "write"]))
     def delete_a_scope(self, api: int, name: str) -> None:
@@ -139,7 +139,7 @@ class Changes(RuleBasedStateMachine):
     @rule(api=one_of_two)
     def replace_an_api(self, api: int) -> None:
         with self.here.active():
-            resources.remove(Resource.objects.get(indicator=APIS[api]), expected=None)
+            resources.remove(Resource.objects.get(indicator=APIS[api]), expected=None, is_proven=True)
             resources.create(name="API", indicator=APIS[api])
 
     @rule()
@@ -181,11 +181,11 @@ class Changes(RuleBasedStateMachine):
 
     def change_application(self, **fields: Any) -> None:
         with self.here.active():
-            applications.change(self.row(), fields)
+            applications.change(self.row(), fields, is_proven=True)
 
     def change_api(self, api: int, **fields: Any) -> None:
         with self.here.active():
-            resources.change(Resource.objects.get(indicator=APIS[api]), fields, expected=None)
+            resources.change(Resource.objects.get(indicator=APIS[api]), fields, expected=None, is_proven=True)
 
 
 def described(answer: httpx.Response) -> tuple[int, Any]:

@@ -186,7 +186,7 @@ class Consents(RuleBasedStateMachine):
         self.redeem(which, Asked(identity, [], None, None))
         self.refresh(which, 0, Asked(identity, [], api, club))
 
-    # What the user takes back
+    # What the user revokes
 
     @rule(which=applications)
     def disconnect(self, which: int) -> None:

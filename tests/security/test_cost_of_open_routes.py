@@ -1,4 +1,4 @@
-"""What anybody may send costs little: each route without a token, with its most expensive legal input (N14).
+"""A request without a token costs little: each such route, with its most expensive legal input (N14).
 
 The routes come from docs/endpoints.tsv and the fields from the serializers, so that no new route can be
 forgotten. Passwords are hashed in processes of their own, whose time is not counted.

@@ -88,7 +88,9 @@ def visit(guarded: Server, acme: World, kind: str, route: str) -> Iterator[Visit
     if "admin" not in route:
         with world.active():
             config = {"client_id": "x", "client_secret": "x"}
-            connectors.create(connector_id="github", type="Social", config=config, enabled=True)
+            connectors.create(
+                connector_id="github", type="Social", config=config, enabled=True, is_proven=True
+            )
         user = world.user(email=made.person, phone=made.phone)
         made.identifier = user.identifier
         if rule in KNOWN_BROWSERS and is_about_factors(route):

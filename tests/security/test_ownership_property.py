@@ -167,7 +167,7 @@ class Ownership(RuleBasedStateMachine):
     def owner_registers_with_a_proof(self, kind: Kind) -> None:
         browser = self.world.browser()
         is_proven = self.enter(browser, self.mine[kind], "register")
-        assert is_proven, "a code to register goes to whoever asks"
+        assert is_proven, "a code to register is sent to every address"
         done = self.register(browser, OWNERS, **{kind.value: self.mine[kind]})
         assert done is (kind not in self.owned), "only a proven address refuses the proof"
         if done:
@@ -226,7 +226,7 @@ class Ownership(RuleBasedStateMachine):
                 return
             if getattr(user, kind) == self.mine[kind]:
                 return  # what is sent back unchanged proves nothing
-            users.change(user, {kind.value: self.mine[kind]})
+            users.change(user, {kind.value: self.mine[kind]}, is_proven=True)
             self.owned[kind] = user.pk
 
     # ── What must hold ────────────────────────────────────────────────────────────────

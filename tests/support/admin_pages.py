@@ -43,7 +43,10 @@ def furnish(world):
             for user in people:
                 Membership.objects.create(organization=made, user=user)
             connectors.create(
-                connector_id="google", type="Social", config={"client_id": "x", "client_secret": SECRET}
+                connector_id="google",
+                type="Social",
+                config={"client_id": "x", "client_secret": SECRET},
+                is_proven=True,
             )
             outgoing.enqueue(
                 Message(channel="email", to="a@acme.example", interaction_type="test", code="", body=SECRET)
@@ -52,7 +55,7 @@ def furnish(world):
         with tenancy.using(tenancy.EVERYWHERE):
             OutgoingMessage.objects.update(due_at=timezone.now() + timedelta(hours=1))
         keys.rotate()
-        oidc_settings.change({"keep_signed_in": True})
+        oidc_settings.change({"keep_signed_in": True}, is_proven=True)
     invitations.invite(
         email=f"{world.tenant.slug}@acme.example", by=administrator(), current_password=PASSWORD
     )

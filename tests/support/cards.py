@@ -57,7 +57,9 @@ ROWS: dict[str, Callable[[World], Any]] = {
     ROLE: lambda _: Role.objects.create(name="Clerk"),
     RESOURCE: lambda _: Resource.objects.create(name="Orders", indicator="https://orders.example"),
     TEMPLATE: lambda _: OrganizationRole.objects.create(name="Editor"),
-    CONNECTOR: lambda _: connectors.create(connector_id="google", type="Social", config=GOOGLE),
+    CONNECTOR: lambda _: connectors.create(
+        connector_id="google", type="Social", config=GOOGLE, is_proven=True
+    ),
     TENANT: lambda world: world.tenant,
     ADMINISTRATOR: lambda _: administrator(),
     PERMISSION: lambda _: OrganizationPermission.objects.create(name="edit:page"),

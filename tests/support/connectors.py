@@ -9,7 +9,7 @@ from interaction.connectors.providers import registry
 
 def create(world: Any, connector_id: str, type: str, **config: Any) -> Any:  # noqa: A002
     with world.active():
-        return services.create(connector_id=connector_id, type=type, config=config)
+        return services.create(connector_id=connector_id, type=type, config=config, is_proven=True)
 
 
 def send(connector_id: str, message: Message, **config: Any) -> None:

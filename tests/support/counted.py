@@ -40,7 +40,7 @@ def _count(execute: Callable[..., Any], sql: str, *more: Any) -> Any:
 
 
 def _remove_once(row: Any, event: Any, expected: Any, facts: Any) -> None:
-    # A deletion that another request overtook is done once more, which is counted as one.
+    # A deletion that another request overtook is repeated, which is counted as one.
     _request.statements = _request.__dict__.setdefault("before", _request.statements)
     _remove(row, event, expected, facts)
 

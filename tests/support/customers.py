@@ -34,7 +34,7 @@ class Customers:
             yield
 
     def refreshing(self, send: Sender) -> Iterator[None]:
-        """Refresh for ever. Each refresh succeeds only if the one before was stored."""
+        """Refresh in an endless loop. Each refresh succeeds only if the one before was stored."""
         tokens = self.sign_in(send)
         while True:
             tokens = self.refresh(send, tokens)

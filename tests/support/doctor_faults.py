@@ -128,13 +128,13 @@ def a_closed_next_key(settings: Any, acme: World) -> None:
 
 def a_closed_connector(settings: Any, acme: World) -> None:
     with acme.active():
-        made = connectors.create(connector_id="outbox-email", type="Email", config={})
+        made = connectors.create(connector_id="outbox-email", type="Email", config={}, is_proven=True)
         Connector.objects.filter(pk=made.pk).update(sealed_config="deadbeef.AAAA")
 
 
 def an_unknown_provider(settings: Any, acme: World) -> None:
     with acme.active():
-        connectors.create(connector_id="pigeon", type="Email", config={}, enabled=True)
+        connectors.create(connector_id="pigeon", type="Email", config={}, enabled=True, is_proven=True)
 
 
 def nobody_to_send_codes(settings: Any, acme: World) -> None:
@@ -149,7 +149,7 @@ def buttons_that_create_no_users(settings: Any, acme: World) -> None:
     experience(acme, sign_up={"identifiers": [], "verify": False})
     config = {"client_id": "gatehouse", "client_secret": "canary-github"}
     with acme.active():
-        connectors.create(connector_id="github", type="Social", config=config, enabled=True)
+        connectors.create(connector_id="github", type="Social", config=config, enabled=True, is_proven=True)
 
 
 def no_list_of_breached_passwords(settings: Any, acme: World) -> None:

@@ -30,7 +30,7 @@ ALL = ("Totp", "BackupCode", "EmailVerificationCode", "PhoneVerificationCode")
 def switch_on(world: World, *factors: str, **mfa: Any) -> World:
     """Give a tenant second factors: all, if none are named."""
     with world.active():
-        experiences.change({"mfa": {"factors": list(factors or ALL), **mfa}})
+        experiences.change({"mfa": {"factors": list(factors or ALL), **mfa}}, is_proven=True)
     return world
 
 

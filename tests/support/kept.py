@@ -9,6 +9,10 @@ from tests.support.wire import Answer
 KNOWN = 3  # requests, until a head is known to the worker of a connection
 
 
+class Closed(ConnectionError):
+    """The server has closed its side instead of answering."""
+
+
 class Kept:
     """A connection to the server at an address. Answers are read one by one."""
 
@@ -33,7 +37,15 @@ class Kept:
         self.socket.sendall(b"".join(parts))
 
     def read(self, *, has_body: bool = True) -> Answer:
-        """Return the next answer."""
+        """Return the next answer.
+
+        Raises:
+            Closed: the server closed its side before the first byte of an answer.
+
+        """
+        self._unread = self._unread or self.socket.recv(65_536)
+        if not self._unread:
+            raise Closed
         while b"\r\n\r\n" not in self._unread:
             self._receive()
         head, _, self._unread = self._unread.partition(b"\r\n\r\n")

@@ -22,7 +22,7 @@ class Sent(NamedTuple):
 
 
 class Unexpected(Exception):
-    """A request was not answered as it had to be. It is remembered; the program begins anew."""
+    """A request was not answered as it had to be. It is remembered; the program begins again."""
 
 
 class Sender:
@@ -30,7 +30,7 @@ class Sender:
 
     def __init__(self, program: str, load: "Load") -> None:
         # Each request has a connection of its own: nginx, when it is told to reload, closes those that are
-        # idle, and whoever is about to use one would have to repeat (RFC 9112 section 9.3.1).
+        # idle, and a client that is about to use one would have to repeat (RFC 9112 section 9.3.1).
         limits = httpx.Limits(max_keepalive_connections=0)
         self.http = httpx.Client(base_url=load.address, verify=load.trust, timeout=30, limits=limits)
         self._program, self._load = program, load
@@ -90,7 +90,7 @@ class Load:
             time.sleep(0.05)
 
     def between(self, began: float, ended: float) -> list[Sent]:
-        """What was under way at some time between the two."""
+        """Return the requests that were open at some time between the two."""
         return [sent for sent in self.sent if sent.began < ended and sent.began + sent.seconds > began]
 
     def _run(self, index: int) -> None:

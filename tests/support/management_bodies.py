@@ -32,7 +32,7 @@ def _user_changes(estate: "Estate") -> Body:
 
 
 def _named(estate: "Estate") -> Body:
-    return {"name": new_name(), "description": "what it is\nfor"}
+    return {"name": new_name(), "description": "what it\nmeans"}
 
 
 def _branding() -> Body:

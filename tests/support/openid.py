@@ -89,7 +89,7 @@ class OpenIDProvider:
 
 
 def claims_of(token: str) -> dict[str, Any]:
-    """What a token says, whoever signed it."""
+    """Return the claims of a token, without checking its signature."""
     claims: dict[str, Any] = json.loads(jws.extract_compact(token.encode()).payload)
     return claims
 

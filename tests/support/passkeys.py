@@ -23,6 +23,7 @@ def switch_on(world: World, *factors: str, sign_in: bool = True, **mfa: Any) -> 
     with world.active():
         experiences.change(
             {"passkey_sign_in": {"enabled": sign_in}, "mfa": {"factors": list(factors), **mfa}},
+            is_proven=True,
         )
     return world
 

@@ -22,7 +22,7 @@ Machine = Callable[[], RuleBasedStateMachine]
 
 
 def rounds(examples: int, steps: int = 50) -> Iterator[settings]:
-    """Yield the settings of each round: one round that never changes, or random ones until the time is over.
+    """Yield the settings of each round: one round that never changes, or random ones for some seconds.
 
     For a property that is no state machine, apply the settings to the test's inner function.
     """

@@ -8,7 +8,9 @@ MINE = "/api/my-account/trusted-devices"
 
 def trust(world, *, days=30, is_on=True):
     with world.active():
-        experiences.change({"trusted_device_policy": {"enabled": is_on, "duration_days": days}})
+        experiences.change(
+            {"trusted_device_policy": {"enabled": is_on, "duration_days": days}}, is_proven=True
+        )
 
 
 def remembering(world, user, app):

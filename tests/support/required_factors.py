@@ -43,7 +43,7 @@ def that_remembers(world: World, **options: Any) -> Setting:
     """An organization that requires two factors, in a tenant in which browsers can be remembered."""
     setting = Setting(world, **options)
     with world.active():
-        experiences.change({"trusted_device_policy": {"enabled": True}})
+        experiences.change({"trusted_device_policy": {"enabled": True}}, is_proven=True)
     setting.require()
     return setting
 

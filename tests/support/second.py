@@ -13,7 +13,7 @@ _PORTS = range(20_000, 32_000)  # below those of net.ipv4.ip_local_port_range
 
 
 def free_port() -> int:
-    """Return a free port that the system gives to nobody who asks for any port.
+    """Return a free port that the system gives to no process that binds any port.
 
     Otherwise another process of the run could get it before the server is up.
     """

@@ -46,4 +46,4 @@ def told(client: RelyingParty, response: dict[str, str]) -> dict[str, Any]:
 def require(world: World, client: RelyingParty, value: str = TWO, **fields: Any) -> None:
     """Demand a level in the settings of an application."""
     with world.active():
-        applications.change(client.application, {"required_acr": value} | fields)
+        applications.change(client.application, {"required_acr": value} | fields, is_proven=True)

@@ -118,7 +118,7 @@ def _a_session(estate: Estate) -> str:
 
 def _a_trusted_device(estate: Estate) -> str:
     with estate.world.active():
-        experiences.change({"trusted_device_policy": {"enabled": True}})
+        experiences.change({"trusted_device_policy": {"enabled": True}}, is_proven=True)
         user = User.objects.get(pk=estate["signed-in user"])
         browsers.record(user, (), remember=experiences.current().trusted_devices, level=2)
         return str(KnownBrowser.objects.latest("created_at").pk)

@@ -10,4 +10,6 @@ MUST = "Tick this box to create an account."
 def ask(world: World, terms: str = TERMS, privacy: str = PRIVACY, **sign_up: object) -> None:
     fields = {"sign_up": {"agree_to_terms": "manual"} | sign_up}
     with world.active():
-        experiences.change(fields | {"terms_of_use_url": terms, "privacy_policy_url": privacy})
+        experiences.change(
+            fields | {"terms_of_use_url": terms, "privacy_policy_url": privacy}, is_proven=True
+        )

@@ -57,7 +57,7 @@ def disconnect(browser: Browser, client: RelyingParty) -> None:
 
 
 def targets_of(browser: Browser) -> list[str]:
-    """The buttons of the account page that take back one target each."""
+    """Return the buttons of the account page that revoke one target each."""
     buttons = form(browser.get("/account/applications")).buttons
     return [value for name, value in buttons if name == "target"]
 

@@ -42,7 +42,7 @@ class Secured:
     authority: Path
 
     def client(self) -> httpx.Client:
-        # Behind one answer of an application there may be several of ours.
+        # One answer of an application may need several answers of Gatehouse.
         return httpx.Client(verify=ssl.create_default_context(cafile=str(self.authority)), timeout=30)
 
 

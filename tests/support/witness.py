@@ -147,7 +147,7 @@ class Witness:
     # ── Programs ───────────────────────────────────────────────────────────────────────────────────────────
 
     def refreshing(self, send: "Sender") -> None:
-        """Sign in once and refresh for ever; a lost answer is asked for again, as RFC 6749 clients do."""
+        """Sign in once and refresh in an endless loop. If an answer is lost, refresh again, as clients do."""
         send.http.cookies.clear()  # whose family ended is still signed in
         tokens = self.shop.sign_in(send)
         family = Family(tokens["refresh_token"])

@@ -5,6 +5,7 @@ from typing import Final
 from django.db import transaction
 
 from identity.core.errors import ServiceError
+from identity.core.proof import NO_ADMINISTRATOR
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.identifiers import Kind
@@ -89,7 +90,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
         raise ContactTaken
     with transaction.atomic():
         verification.spend(proof)
-        users.change(session.user, {kind.value: proof.address}, proven=kind)
+        users.change(session.user, {kind.value: proof.address}, proven=kind, is_proven=NO_ADMINISTRATOR)
         reauthentication.check_still_signed_in(session)
         if before.get(kind) != proof.address:
             notify(user, _NOTICES[kind], to=before)

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import transaction
 
 from identity.core.errors import ServiceError
+from identity.core.proof import NO_ADMINISTRATOR
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
@@ -53,7 +54,7 @@ def change(user: User, fields: dict[str, Any]) -> None:
     if changed:
         # The audit log keeps each change.
         limits.hit((rules.PROFILE_CHANGES, str(user.pk)), refusal=ChangedTooOften)
-        users.change(user, changed)
+        users.change(user, changed, is_proven=NO_ADMINISTRATOR)
 
 
 def change_username(session: Session, experience: SignInExperience, *, username: str, password: str) -> None:

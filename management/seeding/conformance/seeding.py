@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 from identity.core import tenancy
 from identity.core.algorithms import Algorithm
 from identity.core.errors import Invalid, ServiceError
+from identity.core.proof import NO_ADMINISTRATOR
 from identity.core.tenancy import ActiveTenant
 from identity.factors.levels import ACR, Level
 from identity.tenants import services as tenants
@@ -162,7 +163,7 @@ def _add_acr_aliases() -> None:
     if missing:
         values = {alias["value"] for alias in missing}
         kept = [alias for alias in aliases if alias["value"] not in values]
-        oidc_settings.change({"acr_aliases": [*kept, *missing]})
+        oidc_settings.change({"acr_aliases": [*kept, *missing]}, is_proven=NO_ADMINISTRATOR)
 
 
 def _save_client(name: str, base: str, *, rotate: bool) -> Client:
@@ -181,8 +182,9 @@ def _save_client(name: str, base: str, *, rotate: bool) -> Client:
         )
         return Client(client.client_id, secret)
     if changes := _changed_fields(known, fields):
-        applications.change(known, changes)
-    return Client(known.client_id, applications.rotate_secret(known) if rotate else None)
+        applications.change(known, changes, is_proven=NO_ADMINISTRATOR)
+    new_secret = applications.rotate_secret(known, is_proven=NO_ADMINISTRATOR) if rotate else None
+    return Client(known.client_id, new_secret)
 
 
 def _username(alias: str) -> str:
@@ -210,13 +212,13 @@ def _save_user(alias: str, *, rotate: bool) -> str | None:
         known = users.create(username=username, password=password or "", **fields)
     else:
         if changes := _changed_fields(known, fields):
-            users.change(known, changes)
+            users.change(known, changes, is_proven=NO_ADMINISTRATOR)
         if password is not None:
             credentials.store_password(known, credentials.hash_new_password(password))
     known.refresh_from_db()
     for kind in ADDRESS_KINDS:
         if not getattr(known, f"{kind}_verified"):
-            users.change(known, {kind: fields[kind]}, proven=kind)
+            users.change(known, {kind: fields[kind]}, proven=kind, is_proven=NO_ADMINISTRATOR)
     return password
 
 

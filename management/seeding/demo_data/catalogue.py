@@ -11,6 +11,7 @@ from django.utils.module_loading import import_string
 
 from audit.events import Event
 from identity.core import assignments, records
+from identity.core.proof import NO_ADMINISTRATOR
 from identity.factors.levels import ACR, Level
 from identity.resources import services as resources
 from identity.resources.models import Resource, Scope
@@ -109,9 +110,9 @@ def _create_role(name: str, people: Mapping[int, User]) -> None:
     role = Role(name=name, type=type_, description=f"Made up: {' '.join(scopes)}")
     records.create(role, event=Event.ROLE_CREATE, name=name)
     scope_ids = Scope.objects.filter(resource__indicator=_API, name__in=scopes).values_list("pk", flat=True)
-    assignments.replace(roles.SCOPES, role.pk, [str(pk) for pk in scope_ids])
+    assignments.replace(roles.SCOPES, role.pk, [str(pk) for pk in scope_ids], is_proven=NO_ADMINISTRATOR)
     if type_ == Role.Type.USER:
         chosen = [str(user.pk) for number, user in people.items() if number % one_of == 0]
-        assignments.replace(roles.USERS, role.pk, chosen)
+        assignments.replace(roles.USERS, role.pk, chosen, is_proven=NO_ADMINISTRATOR)
     elif machine := get_machine():
-        assignments.replace(bindings.ROLES, machine.pk, [str(role.pk)])
+        assignments.replace(bindings.ROLES, machine.pk, [str(role.pk)], is_proven=NO_ADMINISTRATOR)

@@ -59,7 +59,7 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     if client_authentication.is_well_formed(client_id):
         code = codes.find(request["code"], client_id=client_id)
         if code is not None:
-            return FoundClient(Client(code.row.application, code.active_key_id, code.own_key_id), code)
+            return FoundClient(Client(code.row.application, code.default_key_id, code.own_key_id), code)
     client = client_authentication.find(client_id)
     return FoundClient(client) if client else None
 
@@ -67,7 +67,7 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
 def find_known(request: TokenRequest, known: KnownApplication) -> Work[FoundClient | None]:
     """Return the presented code if it was issued to the known application, which has not changed."""
     code = yield from known_applications.find_code(request["code"], known)
-    return FoundClient(Client(known.row, code.active_key_id, code.own_key_id), code) if code else None
+    return FoundClient(Client(known.row, code.default_key_id, code.own_key_id), code) if code else None
 
 
 def find_live_or_used_code(request: AuthenticatedRequest) -> AuthorizationCode:
@@ -220,7 +220,7 @@ def _new_context(
     granted = tuple(grant_consent.get_identity_scopes(code, consent))
     return GrantContext(
         application=application,
-        key_id=request.client.active_key_id,
+        access_token_key_id=request.client.default_key_id,
         id_token_key_id=request.client.id_token_key_id,
         agreed_to_old_profile=consent is not None and consent.has_old_profile,
         scopes=granted,

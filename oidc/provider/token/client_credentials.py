@@ -43,7 +43,7 @@ def handle(request: AuthenticatedRequest) -> Granted:
     parsed = request.parsed
     context = GrantContext(
         application=request.application,
-        key_id=request.client.active_key_id,
+        access_token_key_id=request.client.default_key_id,
         scopes=(),
         target=application_target.resolve(
             request.client,

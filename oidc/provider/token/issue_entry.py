@@ -17,7 +17,7 @@ def new_entry(request: AuthenticatedRequest, context: GrantContext, *, user_id: 
         grant_type=request.parsed.grant_type,
         result="success",
         scope=" ".join(context.all_scopes),
-        kid=context.key_id,
+        kid=context.access_token_key_id,
         access_token_exp=context.access_token_exp,
         **_id_token_facts(context),
         **({"is_test": True} if request.parsed.is_trial else {}),
@@ -28,6 +28,6 @@ def _id_token_facts(context: GrantContext) -> dict[str, object]:
     if context.id_token_exp is None:
         return {}
     facts: dict[str, object] = {"id_token_exp": context.id_token_exp}
-    if context.id_token_key_id != context.key_id:
+    if context.id_token_key_id != context.access_token_key_id:
         facts["id_token_kid"] = context.id_token_key_id
     return facts

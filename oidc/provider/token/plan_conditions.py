@@ -43,7 +43,7 @@ def build(client: Client, context: GrantContext, secret: StoredSecret) -> Condit
         "plan_application_id": client.application.pk,
         "plan_version": client.application.version,
         "plan_secret_digest": secret.digest,
-        "plan_key_id": context.key_id,
+        "plan_key_id": context.access_token_key_id,
         "plan_algorithm": target.signing_alg,
     }
     if secret.row_id is not None:

@@ -99,13 +99,13 @@ def add(sent: RawTokenRequest, repeatable: Repeatable, context: GrantContext, an
     if secret is None or condition is None or secret.digest != client_secrets.digest(sent.secret):
         return
     entry = log.get_columns(repeatable.entry)
-    parameters = condition.insert.prepared().bind(entry | condition.values)
+    parameters = condition.insert.for_this_thread().bind(entry | condition.values)
     claims_start = orjson.dumps(tokens.build_lasting_access_claims(context)).removesuffix(b"}")
     answer_end = answer.removeprefix(_ANSWER_START).partition(b'"')[2]
     plan = IssuingPlan(
         form=sent.form,
         secret_digest=secret.digest,
-        key_id=context.key_id,
+        key_id=context.access_token_key_id,
         signing_alg=context.target.signing_alg,
         lifetime=context.lifetime,
         insert=condition.insert,

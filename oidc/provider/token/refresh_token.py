@@ -56,7 +56,7 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     if token is not None and client_authentication.is_well_formed(client_id):
         family = families.find(token.family_id, client_id=client_id)
         if family is not None:
-            client = Client(family.row.application, family.active_key_id, family.own_key_id)
+            client = Client(family.row.application, family.default_key_id, family.own_key_id)
             return FoundClient(client, FoundToken(family, token.generation))
     client_only = client_authentication.find(client_id)
     return FoundClient(client_only) if client_only else None
@@ -70,7 +70,7 @@ def find_known(request: TokenRequest, known: KnownApplication) -> Work[FoundClie
     family = yield from known_applications.find_family(token.family_id, known)
     if family is None:
         return None
-    client = Client(known.row, family.active_key_id, family.own_key_id)
+    client = Client(known.row, family.default_key_id, family.own_key_id)
     return FoundClient(client, FoundToken(family, token.generation))
 
 
@@ -148,7 +148,7 @@ def _new_context(request: AuthenticatedRequest, family: RefreshFamily) -> Work[G
     requested = scopes.get_identity_scopes(parsed["scope"]) if parsed["scope"] else original
     return GrantContext(
         application=application,
-        key_id=request.client.active_key_id,
+        access_token_key_id=request.client.default_key_id,
         id_token_key_id=request.client.id_token_key_id,
         agreed_to_old_profile=consent is not None and consent.has_old_profile,
         # RFC 6749 section 6: a refresh may narrow the scope, never widen it.

@@ -11,7 +11,7 @@ from tests.support.environment import production, start
 
 
 class TestProductionStart:
-    """`manage.py check` as a process of its own, with nothing of ours in its environment."""
+    """`manage.py check` as a process of its own, without the environment of the tests."""
 
     def test_a_good_environment_starts(self, tmp_path):
         answer = start(production(tmp_path), "check", "--deploy", "--fail-level", "WARNING")

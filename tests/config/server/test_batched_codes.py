@@ -1,4 +1,4 @@
-"""Codes that a worker redeems in batches, as their clients see them: each as if it were alone."""
+"""Codes that a worker redeems in batches get the same answers as codes that it redeems one by one."""
 
 import pytest
 

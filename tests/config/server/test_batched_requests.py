@@ -1,4 +1,4 @@
-"""Requests that a worker serves in batches, as their clients see them: each as if it were alone."""
+"""Requests that a worker serves in batches get the same answers as requests that it serves one by one."""
 
 from tests.support import cast
 from tests.support.batching import (

@@ -12,18 +12,24 @@ from config.server import batches as module
 from config.server.batches import Batches, Deferred
 from identity.http.answers import Answer
 
+NO_CONNECTIONS = SimpleNamespace(
+    has_free=lambda: False,
+    has_any=lambda: False,
+    take=lambda: None,
+    call_when_free=lambda _: None,
+)
+
 
 class Threads:
-    """Threads that begin a batch at once, and end it when the test says so."""
+    """Threads that begin a batch at once, and end it when the test says so.
 
-    def __init__(self) -> None:
-        surfaces = SimpleNamespace(serve_batch=self._serve)
-        connections: Any = SimpleNamespace(
-            has_free=lambda: False,
-            has_any=lambda: False,
-            take=lambda: None,
-            call_when_free=lambda _: None,
-        )
+    If the loop has connections, ``start_batch`` serves a batch in the loop.
+    """
+
+    def __init__(
+        self, connections: Any = NO_CONNECTIONS, start_batch: Callable[..., None] | None = None
+    ) -> None:
+        surfaces: Any = SimpleNamespace(serve_batch=self._serve, start_batch=start_batch)
         loop = asyncio.get_running_loop()
         self.batches = Batches(loop, self._submit, surfaces, connections, self._note_end)
         self.begun: list[list[Any]] = []
@@ -204,17 +210,9 @@ class LoopServing:
     """Batches that are served in the loop, on connections of which some are free."""
 
     def __init__(self, free: int) -> None:
-        self.threads = Threads()
         self._number = self._free = free
         self._callbacks: list[Callable[[], None]] = []
-        connections: Any = self
-        self.threads.batches = Batches(
-            asyncio.get_running_loop(),
-            self.threads._submit,
-            SimpleNamespace(serve_batch=self.threads._serve, start_batch=self._begin),
-            connections,
-            self.threads._note_end,
-        )
+        self.threads = Threads(connections=self, start_batch=self._begin)
         self.context = self.outside = copy_context()
         self.begun: list[list[int]] = []
         self._finishes: list[Callable[[Sequence[Any]], None]] = []

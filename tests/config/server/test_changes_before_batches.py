@@ -22,7 +22,7 @@ def stored(client: RelyingParty) -> Application:
 
 def test_a_new_secret_replaces_the_earlier_one(here, machine):
     with here.active():
-        secret = applications.rotate_secret(stored(machine))
+        secret = applications.rotate_secret(stored(machine), is_proven=True)
 
     assert send([token_request(machine) for _ in range(16)]) == [401] * 16
     assert send([token_request(machine, secret=secret) for _ in range(16)]) == [200] * 16

@@ -171,7 +171,7 @@ class TestTheSameAnswer:
     def test_whatever_changes(self, acme):
         factors.switch_on(acme)
         with acme.active():
-            oidc_settings.change({"acr_aliases": [{"value": "urn:strong", "level": TWO}]})
+            oidc_settings.change({"acr_aliases": [{"value": "urn:strong", "level": TWO}]}, is_proven=True)
             keys.ensure("RS256")
             keys.prepare()
 
@@ -351,11 +351,11 @@ class TestChanges:
 
             alias = f"urn:alias:{number}"
             with acme.active():
-                oidc_settings.change({"acr_aliases": [{"value": alias, "level": TWO}]})
+                oidc_settings.change({"acr_aliases": [{"value": alias, "level": TWO}]}, is_proven=True)
             assert alias in self.same(acme, DISCOVERY)
 
             with acme.active():
-                experiences.change({"mfa": {"factors": []}})
+                experiences.change({"mfa": {"factors": []}}, is_proven=True)
             assert "acr_values_supported" not in self.same(acme, DISCOVERY)
 
     def test_a_deleted_tenant_is_unknown_after_five_seconds(self, acme):

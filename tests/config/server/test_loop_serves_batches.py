@@ -164,7 +164,7 @@ def test_reads_what_a_refresh_depends_on_while_all_threads_wait(here, machine):
     with here.active():
         role_id = str(Role.objects.get(name="Auditor").pk)
         row = Resource.objects.get(indicator=api)
-        resources.change(row, {"access_token_signing_alg": "RS256"}, expected=None)
+        resources.change(row, {"access_token_signing_alg": "RS256"}, expected=None, is_proven=True)
     restricted = here.application(allowed_role_ids=[role_id])
     for form in targets:
         tokens = restricted.tokens_for(estate.user, browser, scope="openid offline_access roles")

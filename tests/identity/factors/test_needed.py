@@ -91,7 +91,7 @@ def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands,
         # Nothing but a second factor, or an administrator's word, adds one beside another.
         is_recovery = proven.way == FirstFactor.RECOVERY
         assert not need.enrolable or not usable or proven.level > 1 or is_recovery
-        # Whoever just declined is not asked again for what may be declined.
+        # A user who just declined is not asked again for what may be declined.
         assert not (need.may_skip and proven.skips)
     # What must be met is met, or asked for.
     if policy.factors and max(demands.essential.values(), default=0) > proven.level:

@@ -95,7 +95,7 @@ class TestContact:
         assert getattr(stored(reachable, owner), kind) == taken
 
     def test_a_code_is_worth_nothing_to_another_person_in_the_same_browser(self, reachable, kind):
-        """Whoever stole a session must not finish there what they began with an account of their own."""
+        """The thief of a session must not finish there what they began with an account of their own."""
         new = address(kind)
         browser, _ = signed_in(reachable)
         victim, user = signed_in(reachable)

@@ -57,7 +57,7 @@ class TestPassword:
     def test_decision_X4_keeps_the_policy_which_is_shown_before(self, acme):
         policy = {"min_length": 12, "require_uppercase": True, "require_special_chars": True}
         with acme.active():
-            experiences.change({"password_policy": policy})
+            experiences.change({"password_policy": policy}, is_proven=True)
         browser, user = signed_in(acme)
 
         shown = browser.get("/account/password")

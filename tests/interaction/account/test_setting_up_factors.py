@@ -1,5 +1,7 @@
 """The account page that sets up an authenticator, and the one of backup codes."""
 
+import re
+
 import pytest
 from django.utils import timezone
 
@@ -28,6 +30,18 @@ def test_a_name_with_control_characters_is_refused_when_an_authenticator_is_adde
     assert "control characters" in answer.text
     with acme.active():
         assert not Authenticator.objects.exists()
+
+
+def test_the_account_page_says_whether_two_step_sign_in_is_on(acme, user, browser):
+    off = browser.get("/account").text
+    empty = browser.get(SECURITY).text
+    app = enrol(acme, user)
+    on = factors.signed_in(acme, user, app).get("/account").text
+
+    assert '<strong>Two-step sign-in</strong><span class="small">Off</span>' in off
+    assert "Switch it on" not in empty
+    assert re.search(rf'class="button button-primary" href="[^"]*{ADD}"', empty)
+    assert "On: authenticator app" in on
 
 
 class TestSettingUp:

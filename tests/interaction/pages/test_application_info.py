@@ -23,7 +23,7 @@ METADATA = {
 def described(world, *, is_third_party: bool):
     client = world.application(name="<Photo> Prints", is_third_party=is_third_party)
     with world.active():
-        applications.change(client.application, METADATA)
+        applications.change(client.application, METADATA, is_proven=True)
     return client
 
 
@@ -67,7 +67,7 @@ class TestConsent:
         client = acme.application(is_third_party=True)
         uris = {name: f"https://partner.example/{name}" for name in ("policy_uri", "tos_uri")}
         with acme.active():
-            applications.change(client.application, uris)
+            applications.change(client.application, uris, is_proven=True)
 
         page = opened(browser, client)
 

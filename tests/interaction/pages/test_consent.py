@@ -197,7 +197,7 @@ class TestConsent:
         browser, user = signed_in(acme)
         page = form(opened(browser, client))
         with acme.active():
-            assigned_passwords.set_password(user, "something new")
+            assigned_passwords.set_password(user, "something new", is_proven=True)
 
         answer = followed(browser, page.submit(browser, choice="allow"))
 

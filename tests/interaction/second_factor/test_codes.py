@@ -190,7 +190,7 @@ class TestMailedCodes:
     def test_decision_M21_nor_after_a_password_that_a_mailed_code_has_just_set(self, acme, two_step, email):
         enrol(acme, two_step)
         with acme.active():
-            experiences.change({"forgot_password_requires_factor": False})
+            experiences.change({"forgot_password_requires_factor": False}, is_proven=True)
         browser = acme.browser()
         codes.proven(browser, email, "forgot_password")
         new = "a new password, 1 of many"

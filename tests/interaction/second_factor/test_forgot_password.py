@@ -98,14 +98,14 @@ class TestTheStep:
     def test_a_password_that_changes_meanwhile_ends_the_proof_of_the_address(self, acme, user, app):
         with acme.active():
             current, proof = User.objects.get(pk=user.pk), VerificationCode(kind=Kind.EMAIL)
-            assigned_passwords.set_password(User.objects.get(pk=user.pk), NEW)
+            assigned_passwords.set_password(User.objects.get(pk=user.pk), NEW, is_proven=True)
 
             with pytest.raises(verification.NotVerified):
                 resetting.check(current, proof, Visit("b" * 64, None, None), experiences.current())
 
     def test_decision_M35_it_remembers_no_browser(self, acme, email, user, app):
         with acme.active():
-            experiences.change({"trusted_device_policy": {"enabled": True}})
+            experiences.change({"trusted_device_policy": {"enabled": True}}, is_proven=True)
         browser = asked(acme, email)
 
         step, page = browser.get(NEXT).json()["result"], browser.get("/sign-in/second-factor").text
@@ -236,7 +236,9 @@ class TestThePower:
         browser = asked(acme, email)
         browser.post(TOTP, json={"code": app.code()})
         with acme.active():
-            assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+            assigned_passwords.set_password(
+                User.objects.get(pk=user.pk), "an other 1 entirely", is_proven=True
+            )
 
         assert reset(browser, email).status_code == 400
 

@@ -35,7 +35,7 @@ def app(acme, app):
 
 
 def change_password(acme, user):
-    assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+    assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely", is_proven=True)
 
 
 def suspend(acme, user):

@@ -72,7 +72,9 @@ class TestThePower:
         half(browser, user)
         with acme.active():
             if event == "password":
-                assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+                assigned_passwords.set_password(
+                    User.objects.get(pk=user.pk), "an other 1 entirely", is_proven=True
+                )
             else:
                 User.objects.filter(pk=user.pk).update(epoch=user.epoch + 1)
 
@@ -155,7 +157,9 @@ class TestThePower:
 
         def decide_and_change(*arguments):
             need = decide(*arguments)
-            assigned_passwords.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+            assigned_passwords.set_password(
+                User.objects.get(pk=user.pk), "an other 1 entirely", is_proven=True
+            )
             return need
 
         monkeypatch.setattr(starting, "find_need", decide_and_change)
@@ -272,7 +276,7 @@ class TestTheLock:
 
     def test_decision_M33_a_new_password_does_not_lift_it(self, acme, user, app, locked):
         with acme.active():
-            assigned_passwords.set_password(User.objects.get(pk=user.pk), PASSWORD)
+            assigned_passwords.set_password(User.objects.get(pk=user.pk), PASSWORD, is_proven=True)
         browser = acme.browser()
         half(browser, user)
 

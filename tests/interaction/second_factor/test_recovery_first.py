@@ -155,7 +155,7 @@ class TestUse:
 
     def test_decision_M36_it_is_no_risk_because_a_new_factor_is_asked_for_anyhow(self, acme, admin, user):
         with acme.active():
-            experiences.change({"adaptive_mfa": {"enabled": True, "new_browser": True}})
+            experiences.change({"adaptive_mfa": {"enabled": True, "new_browser": True}}, is_proven=True)
 
         answer = recover(acme.browser(), user, issue(admin, user))
 
@@ -292,7 +292,7 @@ class TestRefusals:
     def test_where_nothing_can_be_set_up_it_is_off_for_everybody(self, acme, admin, user, mfa):
         code = issue(admin, user)
         with acme.active():
-            experiences.change({"mfa": {"factors": mfa}})
+            experiences.change({"mfa": {"factors": mfa}}, is_proven=True)
 
         answers = [recover(acme.browser(), *entered) for entered in [(user, code), ("nobody", WRONG)]]
 

@@ -28,7 +28,7 @@ RECOVER = "/api/interaction/mfa/recovery-code"
 def app(acme, app):
     """The authenticator of the user, in a tenant in which browsers can be remembered."""
     with acme.active():
-        experiences.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
+        experiences.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}}, is_proven=True)
     return app
 
 

@@ -34,7 +34,7 @@ OFF = {
 
 def adapt(world: World, **rules):
     with world.active():
-        experiences.change({"adaptive_mfa": {"enabled": True} | OFF | rules})
+        experiences.change({"adaptive_mfa": {"enabled": True} | OFF | rules}, is_proven=True)
 
 
 def sign_in(browser, user, app, **fields):
@@ -249,7 +249,7 @@ class TestTheNotice:
         assert not is_asked(reachable.browser(), mailed)
         switch_on(reachable, "Totp")
         with reachable.active():
-            experiences.change({"account": {"sign_in_notice": False}})
+            experiences.change({"account": {"sign_in_notice": False}}, is_proven=True)
         assert not is_asked(reachable.browser(), mailed)
 
         assert is_told_nothing(reachable, mailed.email)
@@ -257,7 +257,7 @@ class TestTheNotice:
     def test_decision_M36_not_after_a_registration(self, reachable):
         switch_on(reachable, "Totp")
         with reachable.active():
-            experiences.change({"sign_up": {"identifiers": ["email"], "verify": True}})
+            experiences.change({"sign_up": {"identifiers": ["email"], "verify": True}}, is_proven=True)
         browser, email = reachable.browser(), new_email()
         proven(browser, email, "register")
 
@@ -269,7 +269,7 @@ class TestTheNotice:
         switch_on(reachable, "Totp")
         trust(reachable)
         with reachable.active():
-            experiences.change({"account": {"sign_in_notice": False}})
+            experiences.change({"account": {"sign_in_notice": False}}, is_proven=True)
 
         assert not is_asked(reachable.browser(), mailed)
 
@@ -286,13 +286,15 @@ class TestTheNotice:
     def test_decision_M54_the_old_address_is_told_for_a_week(self, reachable, mailed):
         old, new = mailed.email, new_email()
         with reachable.active():
-            users.change(mailed, {"email": new})
-            assigned_passwords.set_password(mailed, "an other 1 entirely")
+            users.change(mailed, {"email": new}, is_proven=True)
+            assigned_passwords.set_password(mailed, "an other 1 entirely", is_proven=True)
         assert [one["interaction_type"] for one in notices_to(old, 1)] == ["notice_password_changed"]
         assert [one["interaction_type"] for one in notices_to(new, 1)] == ["notice_password_changed"]
         with reachable.active():
             FormerEmail.objects.update(replaced_at=timezone.now() - timedelta(days=8))
-            assigned_passwords.set_password(User.objects.get(pk=mailed.pk), "a third 1 entirely")
+            assigned_passwords.set_password(
+                User.objects.get(pk=mailed.pk), "a third 1 entirely", is_proven=True
+            )
 
         assert len(notices_to(new, 2)) == 2
         assert len(notices_to(old, 1)) == 1
@@ -300,11 +302,11 @@ class TestTheNotice:
     def test_attack_a_decoy_account_has_the_old_address(self, reachable, mailed):
         old = mailed.email
         with reachable.active():
-            users.change(mailed, {"email": new_email()})
+            users.change(mailed, {"email": new_email()}, is_proven=True)
         decoy = {"username": "decoy", "email": old, "password": "an other 1 entirely"}
         assert reachable.browser().post(REGISTER, json=decoy).status_code == 200
         with reachable.active():
-            assigned_passwords.set_password(mailed, "an other 1 entirely")
+            assigned_passwords.set_password(mailed, "an other 1 entirely", is_proven=True)
 
         assert [one["interaction_type"] for one in notices_to(old, 1)] == ["notice_password_changed"]
 
@@ -313,8 +315,8 @@ class TestTheNotice:
         old, new = f"{local}@straße.example", f"{local}@strasse.example"
         user = reachable.user(email=old)
         with reachable.active():
-            users.change(user, {"email": new}, proven=Kind.EMAIL)
-            assigned_passwords.set_password(user, "an other 1 entirely")
+            users.change(user, {"email": new}, proven=Kind.EMAIL, is_proven=True)
+            assigned_passwords.set_password(user, "an other 1 entirely", is_proven=True)
 
         assert len(notices_to(new, 1)) == 1
         assert len(notices_to(str(email_domains.encode_address(old)), 1)) == 1
@@ -323,8 +325,8 @@ class TestTheNotice:
         old = new_email()
         user = reachable.user(email=old)
         with reachable.active():
-            users.change(user, {"email": old.upper()}, proven=Kind.EMAIL)
-            assigned_passwords.set_password(user, "an other 1 entirely")
+            users.change(user, {"email": old.upper()}, proven=Kind.EMAIL, is_proven=True)
+            assigned_passwords.set_password(user, "an other 1 entirely", is_proven=True)
 
         assert len(notices_to(old.upper(), 1)) == 1
         assert is_told_nothing(reachable, old)
@@ -332,10 +334,10 @@ class TestTheNotice:
     def test_nobody_is_told_whose_old_address_another_user_has_proven(self, reachable, mailed):
         old = mailed.email
         with reachable.active():
-            users.change(mailed, {"email": new_email()})
+            users.change(mailed, {"email": new_email()}, is_proven=True)
         reachable.user(email=old)
         with reachable.active():
-            assigned_passwords.set_password(mailed, "an other 1 entirely")
+            assigned_passwords.set_password(mailed, "an other 1 entirely", is_proven=True)
 
         assert is_told_nothing(reachable, old)
 

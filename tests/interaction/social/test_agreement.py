@@ -96,7 +96,7 @@ class TestAgreement:
 
     def test_the_choice_to_stay_signed_in_goes_along(self, asked, provider):
         with asked.active():
-            oidc_settings.change({"keep_signed_in": True})
+            oidc_settings.change({"keep_signed_in": True}, is_proven=True)
         browser = asked.browser()
 
         page = arrive(browser, back(browser, provider.approve(away(browser, keep_signed_in="on"), **ADA)))

@@ -22,7 +22,7 @@ BOX = "Keep me signed in"
 def acme(acme: World) -> World:
     """A tenant that lets its users choose."""
     with acme.active():
-        oidc_settings.change({"keep_signed_in": True})
+        oidc_settings.change({"keep_signed_in": True}, is_proven=True)
     return codes.reachable(acme)
 
 
@@ -37,7 +37,7 @@ def lives(answer):
 
 def switch_off(world):
     with world.active():
-        oidc_settings.change({"keep_signed_in": False})
+        oidc_settings.change({"keep_signed_in": False}, is_proven=True)
 
 
 class TestPassword:
@@ -53,7 +53,7 @@ class TestPassword:
 
     def test_decision_Q16_ticked_lives_as_long_as_the_session(self, acme):
         with acme.active():
-            oidc_settings.change({"session_absolute_seconds": 5000})
+            oidc_settings.change({"session_absolute_seconds": 5000}, is_proven=True)
         user, browser = acme.user(), acme.browser()
         page = form(browser.get("/sign-in"))
 

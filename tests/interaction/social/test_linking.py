@@ -56,7 +56,7 @@ class TestSameAddress:
 
     @pytest.mark.parametrize(("linking", "verified"), [(False, True), (True, False), (False, False)])
     def test_else_is_told_to_sign_in_and_link(self, acme, provider, linking, verified):
-        """Who entered an address without proving it must not get whoever comes with it."""
+        """Otherwise a user who entered an address without proving it gets the account of its owner."""
         connect(acme, provider.config)
         allow(acme, automatic_account_linking=linking)
         self.verified(acme, verified=verified)
@@ -226,7 +226,7 @@ class TestAccount:
                 identities.unlink(user, mine.pk)
             with pytest.raises(Gone):
                 identities.unlink(acme.user(), mine.pk)
-            assigned_passwords.set_password(user, PASSWORD)
+            assigned_passwords.set_password(user, PASSWORD, is_proven=True)
             with pytest.raises(identities.LastSignInMethod):  # a password needs an identifier
                 identities.unlink(user, mine.pk)
             User.objects.filter(pk=user.pk).update(username="ada", username_key="ada")

@@ -174,7 +174,7 @@ class TestSignIn:
         first = connect(acme, provider.config)
         came(acme.browser(), provider)
         with acme.active():
-            connectors.remove(first, expected=None)
+            connectors.remove(first, expected=None, is_proven=True)
         assert acme.browser().get("/social/oidc").status_code == 404
 
         connect(acme, provider.config)

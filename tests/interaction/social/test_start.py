@@ -139,10 +139,10 @@ class TestOffered:
         connector = connect(acme, provider.config, enabled=False)
         assert self.shown(acme) == []
         with acme.active():
-            connectors.change(connector, {"enabled": True}, expected=None)
+            connectors.change(connector, {"enabled": True}, expected=None, is_proven=True)
         assert self.shown(acme) == [{"connector_id": "oidc", "name": "OpenID Connect", "type": "Social"}]
         with acme.active():
-            connectors.remove(connector, expected=None)
+            connectors.remove(connector, expected=None, is_proven=True)
         assert self.shown(acme) == []
 
     def test_the_newest_come_first_and_one_of_each(self, acme, rival, provider):

@@ -52,7 +52,7 @@ class TestState:
         assert codes == [303, 400, 400, 400, 400, 400]
 
     def test_is_the_browsers_own(self, acme, provider, trip):
-        """Else whoever sends a link could sign the reader in as themselves."""
+        """Otherwise the sender of a link could sign the reader in as themselves."""
         _, query = trip
         other = acme.browser()
         away(other)
@@ -157,9 +157,9 @@ class TestReturn:
         query = provider.approve(away(browser))
         with acme.active():
             if change == "delete":
-                connectors.remove(connector, expected=None)
+                connectors.remove(connector, expected=None, is_proven=True)
             else:
-                connectors.change(connector, {"enabled": False}, expected=None)
+                connectors.change(connector, {"enabled": False}, expected=None, is_proven=True)
 
         page = back(browser, query)
 

@@ -138,7 +138,7 @@ class TestCreate:
         assert configured.AUTH_USER_MODEL == "administrators.Administrator"
 
     def test_an_elliptic_key_is_no_secret_of_administrators(self, token):
-        """The classic confusion: whoever takes the algorithm from the header verifies with the wrong kind."""
+        """The classic confusion: with the algorithm of the header, the wrong kind of key verifies it."""
         stranger = ec.generate_private_key(ec.SECP256R1())
 
         is_unknown(me(forged(token, stranger, "ES256")))

@@ -23,7 +23,7 @@ from tests.support.independent import bearer, claims_of, header_of
 
 
 class TestTokens:
-    """What is no token of ours."""
+    """What is not a token of an administrator."""
 
     @pytest.mark.parametrize("elapsed", [86_400, 86_401, 10**9])
     def test_expires(self, token, elapsed):

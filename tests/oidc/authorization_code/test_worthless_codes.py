@@ -227,7 +227,7 @@ class TestStaleCode:
         client, user = acme.application(), acme.user()
         code = acme.browser().code_for(client, user)
         with acme.active():
-            assigned_passwords.set_password(user, f"{PASSWORD} new")
+            assigned_passwords.set_password(user, f"{PASSWORD} new", is_proven=True)
 
         answer = client.redeem(code)
 
@@ -259,7 +259,9 @@ class TestStaleCode:
         client = acme.application()
         code = acme.browser().code_for(client, acme.user())
         with acme.active():
-            applications.change(client.application, {"redirect_uris": ["https://rp.example/other"]})
+            applications.change(
+                client.application, {"redirect_uris": ["https://rp.example/other"]}, is_proven=True
+            )
 
         answer = client.redeem(code, redirect_uri=CALLBACK)
 

@@ -308,7 +308,9 @@ class TestRedirectUri:
         browser = acme.browser()
         interaction = interaction_at("sign-in", browser.authorize(client), acme)
         with acme.active():
-            applications.change(client.application, {"redirect_uris": ["https://rp.example/new"]})
+            applications.change(
+                client.application, {"redirect_uris": ["https://rp.example/new"]}, is_proven=True
+            )
 
         page = browser.get(f"/sign-in?interaction={interaction}")
         onward = browser.get(f"/oidc/authorize/{interaction}")

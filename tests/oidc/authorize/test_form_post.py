@@ -1,4 +1,4 @@
-"""OAuth 2.0 Form Post Response Mode: a page of ours whose form takes the answer to the application."""
+"""OAuth 2.0 Form Post Response Mode: a page whose form takes the answer to the application."""
 
 from urllib.parse import urlencode
 

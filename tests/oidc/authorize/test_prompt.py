@@ -53,7 +53,7 @@ class TestPrompt:
         [
             users.suspend,
             users.remove,
-            lambda user: assigned_passwords.set_password(user, "another password"),
+            lambda user: assigned_passwords.set_password(user, "another password", is_proven=True),
         ],
         ids=["suspended", "deleted", "new password"],
     )

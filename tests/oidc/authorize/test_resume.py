@@ -241,7 +241,7 @@ class TestResume:
             )
 
         assert {answer.status_code for answer in answers} == {303}
-        assert parked(acme) <= 36  # twenty, and at most what was under way beside the last one
+        assert parked(acme) <= 36  # twenty, and at most those that were stored beside the last one
 
     def test_case_A30_one_browser_does_not_push_out_the_requests_of_another(self, acme):
         client = acme.application()

@@ -1,4 +1,4 @@
-"""The next step of an authorization request, for whoever asks."""
+"""The next step of an authorization request, for each state of the browser's user."""
 
 from urllib.parse import urlencode
 from uuid import uuid4

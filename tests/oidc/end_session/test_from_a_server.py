@@ -291,7 +291,7 @@ class TestDecisionQ5:
         client = acme.application(post_logout_redirect_uris=[HOME])
         here = visit(acme, client)
         with acme.active():
-            applications.change(client.application, {"is_third_party": True})
+            applications.change(client.application, {"is_third_party": True}, is_proven=True)
 
         assert sent_to(ask(here)) == (HOME, {})
         assert is_signed_out_page(ask(here, post_logout_redirect_uri=""))
@@ -311,7 +311,7 @@ class TestDecisionQ6:
         client = acme.application(post_logout_redirect_uris=[HOME])
         here = visit(acme, client)
         with acme.active():
-            applications.change(client.application, {"is_third_party": is_third_party})
+            applications.change(client.application, {"is_third_party": is_third_party}, is_proven=True)
             if why == "signed out":
                 Session.objects.update(ended_at=Now())
             elif why == "expired":

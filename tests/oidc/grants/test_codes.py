@@ -79,7 +79,7 @@ def find(acme, application):
 
 @pytest.fixture
 def redeem(acme, application, session):
-    """Redeem a code, with a new family or without one. ``if_free``: without waiting for anybody."""
+    """Redeem a code, with a new family or without one. ``if_free``: without waiting for a lock."""
 
     def redeem(row, token_id="t", *, has_family=True, if_free=False):
         given: dict[str, Any] = {"scope": "openid", "claims": {}, "consent_id": None}

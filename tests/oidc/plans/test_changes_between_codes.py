@@ -31,7 +31,7 @@ from tests.support.refresh_plans import API, REFUSED
 
 CHANGES_OF_A_USER = (
     users.suspend,
-    lambda user: assigned_passwords.set_password(user, "another correct horse"),
+    lambda user: assigned_passwords.set_password(user, "another correct horse", is_proven=True),
     users.remove,
 )
 OTHER_CALLBACK = f"{CALLBACK}/other"
@@ -44,7 +44,7 @@ def row_of(redeem: Redeeming) -> Application:
 
 def change_application(redeem: Redeeming, **fields: Any) -> None:
     with redeem.client.world.active():
-        applications.change(row_of(redeem), fields)
+        applications.change(row_of(redeem), fields, is_proven=True)
 
 
 def plans_of(redeem: Redeeming) -> tuple[Any, ...]:
@@ -104,7 +104,7 @@ class TestAChangeBetweenTwoCodes:
     @pytest.mark.parametrize("name", ["idle", "absolute"])
     def test_of_the_tenants_lifetimes_is_in_the_family(self, here, redeem, name):
         with here.active():
-            oidc_settings.change({f"refresh_token_{name}_seconds": 3600})
+            oidc_settings.change({f"refresh_token_{name}_seconds": 3600}, is_proven=True)
 
         redeem()
 
@@ -129,7 +129,7 @@ class TestAChangeBetweenTwoCodes:
     def test_of_the_first_secret_refuses_the_old_one(self, here, redeem):
         code = redeem.new_code()
         with here.active():
-            secret = applications.rotate_secret(row_of(redeem))
+            secret = applications.rotate_secret(row_of(redeem), is_proven=True)
 
         assert redeem.refusal(code) == INVALID_CLIENT
         assert redeem(code, auth=(redeem.client.client_id, secret))
@@ -147,14 +147,15 @@ class TestAChangeBetweenTwoCodes:
         with here.active():
             application = row_of(redeem)
             expires_at = timezone.now() + timedelta(hours=1)
-            secret, text = client_secrets.create(application, expires_at=expires_at)
+            secret, text = client_secrets.create(application, expires_at=expires_at, is_proven=True)
         redeem.form["auth"] = (redeem.client.client_id, text)
         redeem()
         redeem()
         assert redeem.is_planned
         with here.active():
             if ends_by == "time":  # the version of the application stays the same
-                type(secret).objects.filter(pk=secret.pk).update(expires_at=timezone.now())
+                expired = timezone.now() - timedelta(seconds=1)
+                type(secret).objects.filter(pk=secret.pk).update(expires_at=expired)
             else:
                 client_secrets.remove(application, secret.pk)
 
@@ -185,7 +186,7 @@ class TestAChangeBetweenTwoCodes:
     def test_of_the_roles_that_the_application_demands_refuses(self, here, user, redeem):
         with here.active():
             role = Role.objects.create(name="Staff", type=Role.Type.USER)
-        assignment = partial(assignments.replace, roles.USERS, role.pk)
+        assignment = partial(assignments.replace, roles.USERS, role.pk, is_proven=True)
         with here.active():
             assignment([str(user.pk)])
         change_application(redeem, allowed_role_ids=[str(role.pk)])
@@ -224,13 +225,15 @@ class TestAChangeBetweenTwoCodes:
         redeem = Redeeming(here.application(), user, resource=API)
         assert [redeem()["expires_in"] for _ in range(2)] == [600, 600]
         with here.active():
-            resources.change(Resource.objects.get(pk=api.pk), {"access_token_ttl": 700}, expected=None)
+            resources.change(
+                Resource.objects.get(pk=api.pk), {"access_token_ttl": 700}, expected=None, is_proven=True
+            )
 
         assert redeem()["expires_in"] == 700
         assert redeem.is_planned
         code = redeem.new_code()
         with here.active():
-            resources.remove(Resource.objects.get(pk=api.pk), expected=None)
+            resources.remove(Resource.objects.get(pk=api.pk), expected=None, is_proven=True)
         assert redeem.refusal(code)[0] == 400
         assert redeem.send(code, resource=None).status_code == 200, "nothing was used up"
 

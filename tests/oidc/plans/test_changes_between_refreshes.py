@@ -27,14 +27,14 @@ from tests.support.refresh_plans import API, REFUSED, Refreshing, kept_plans
 
 CHANGES_OF_A_USER = (
     users.suspend,
-    lambda user: assigned_passwords.set_password(user, "another correct horse"),
+    lambda user: assigned_passwords.set_password(user, "another correct horse", is_proven=True),
     users.remove,
 )
 
 
 def change_application(refresh: Refreshing, **fields: Any) -> None:
     with refresh.client.world.active():
-        applications.change(Application.objects.get(pk=refresh.client.application.pk), fields)
+        applications.change(Application.objects.get(pk=refresh.client.application.pk), fields, is_proven=True)
 
 
 def constant(name: str, value: str) -> dict[str, Any]:
@@ -85,13 +85,13 @@ class TestAChangeBetweenTwoRefreshes:
             RefreshFamily.objects.filter(pk=refresh.family.pk).update(
                 rotated_at=F("rotated_at") - timedelta(hours=2)
             )
-            oidc_settings.change({"refresh_token_idle_seconds": 3600})
+            oidc_settings.change({"refresh_token_idle_seconds": 3600}, is_proven=True)
 
         assert refresh.refusal() == REFUSED
 
     def test_of_the_tenants_absolute_lifetime_passes_all_steps_once(self, here, refresh):
         with here.active():
-            oidc_settings.change({"refresh_token_absolute_seconds": 90_000})
+            oidc_settings.change({"refresh_token_absolute_seconds": 90_000}, is_proven=True)
 
         seen = []
         for _ in range(2):
@@ -102,7 +102,7 @@ class TestAChangeBetweenTwoRefreshes:
 
     def test_of_the_tenants_lifetimes_is_in_the_row(self, here, refresh):
         with here.active():
-            oidc_settings.change({"refresh_token_idle_seconds": 3600})
+            oidc_settings.change({"refresh_token_idle_seconds": 3600}, is_proven=True)
 
         refresh()
 
@@ -120,7 +120,9 @@ class TestAChangeBetweenTwoRefreshes:
 
     def test_of_the_first_secret_refuses_the_old_one(self, here, refresh):
         with here.active():
-            applications.rotate_secret(Application.objects.get(pk=refresh.client.application.pk))
+            applications.rotate_secret(
+                Application.objects.get(pk=refresh.client.application.pk), is_proven=True
+            )
 
         assert refresh.refusal() == (401, "invalid_client")
 
@@ -138,14 +140,15 @@ class TestAChangeBetweenTwoRefreshes:
         with here.active():
             expires_at = timezone.now() + timedelta(hours=1)
             application = row(pk=refresh.client.application.pk)
-            secret, text = client_secrets.create(application, expires_at=expires_at)
+            secret, text = client_secrets.create(application, expires_at=expires_at, is_proven=True)
         refresh.form["auth"] = (refresh.client.client_id, text)
         refresh()
         refresh()
         assert refresh.is_planned
         with here.active():
             if ends_by == "time":  # the version of the application stays the same
-                type(secret).objects.filter(pk=secret.pk).update(expires_at=timezone.now())
+                expired = timezone.now() - timedelta(seconds=1)
+                type(secret).objects.filter(pk=secret.pk).update(expires_at=expired)
             else:
                 client_secrets.remove(application, secret.pk)
 
@@ -161,7 +164,7 @@ class TestAChangeBetweenTwoRefreshes:
     def test_of_the_roles_that_the_application_demands_refuses(self, here, user, refresh):
         with here.active():
             role = Role.objects.create(name="Staff", type=Role.Type.USER)
-        assignment = partial(assignments.replace, roles.USERS, role.pk)
+        assignment = partial(assignments.replace, roles.USERS, role.pk, is_proven=True)
         with here.active():
             assignment([str(user.pk)])
         change_application(refresh, allowed_role_ids=[str(role.pk)])
@@ -199,12 +202,14 @@ class TestAChangeBetweenTwoRefreshes:
         refresh = Refreshing(here.application(), user, resource=API)
         assert [refresh()["expires_in"] for _ in range(2)] == [600, 600]
         with here.active():
-            resources.change(Resource.objects.get(pk=api.pk), {"access_token_ttl": 700}, expected=None)
+            resources.change(
+                Resource.objects.get(pk=api.pk), {"access_token_ttl": 700}, expected=None, is_proven=True
+            )
 
         assert refresh()["expires_in"] == 700
         assert refresh.is_planned
         with here.active():
-            resources.remove(Resource.objects.get(pk=api.pk), expected=None)
+            resources.remove(Resource.objects.get(pk=api.pk), expected=None, is_proven=True)
         assert refresh.refusal()[0] == 400
         assert refresh.send(resource=None).status_code == 200, "nothing was used up"
 

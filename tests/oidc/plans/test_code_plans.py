@@ -135,7 +135,9 @@ class TestAPlan:
         with here.active():
             api = resources.create(name="API", indicator=API, access_token_signing_alg="RS256")
             role = Role.objects.create(name="Reader", type=Role.Type.USER)
-            assignments.replace(roles.SCOPES, role.pk, [str(resources.add_scope(api.pk, name="read").pk)])
+            assignments.replace(
+                roles.SCOPES, role.pk, [str(resources.add_scope(api.pk, name="read").pk)], is_proven=True
+            )
             assignments.add(roles.USERS, role.pk, [str(user.pk)])
         redeem = Redeeming(here.application(), user, {"resource": API, "scope": "openid read"})
         redeem()
@@ -146,7 +148,7 @@ class TestAPlan:
         assert tokens["scope"] == "openid read"
         assert header_of(tokens["access_token"])["alg"] == "RS256"
         with here.active():
-            assignments.replace(roles.SCOPES, role.pk, [])
+            assignments.replace(roles.SCOPES, role.pk, [], is_proven=True)
         assert redeem()["scope"] == "openid"
         assert redeem.is_planned
 

@@ -71,7 +71,9 @@ class TestTheVerifier:
         code = redeem.new_code()
         with here.active():
             applications.change(
-                Application.objects.get(pk=redeem.client.application.pk), {"require_pkce": True}
+                Application.objects.get(pk=redeem.client.application.pk),
+                {"require_pkce": True},
+                is_proven=True,
             )
 
         assert redeem.refusal(code) == (400, "invalid_request")

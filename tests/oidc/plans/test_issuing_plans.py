@@ -95,8 +95,8 @@ class TestAPlan:
             api = resources.create(name="API", indicator="https://api.example", access_token_ttl=600)
             role = Role.objects.create(name="Robot", type=Role.Type.MACHINE)
             ids = [str(resources.add_scope(api.pk, name=name).pk) for name in ("read", "write")]
-            assignments.replace(roles.SCOPES, role.pk, ids)
-            assignments.replace(bindings.ROLES, machine.application.pk, [str(role.pk)])
+            assignments.replace(roles.SCOPES, role.pk, ids, is_proven=True)
+            assignments.replace(bindings.ROLES, machine.application.pk, [str(role.pk)], is_proven=True)
 
         answers = [machine.token(**CREDENTIALS, **more) for _ in range(2)]
 
@@ -106,7 +106,9 @@ class TestAPlan:
 
     def test_is_for_one_secret_of_several(self, here, machine):
         with here.active():
-            other = client_secrets.create(Application.objects.get(pk=machine.application.pk))[1]
+            other = client_secrets.create(Application.objects.get(pk=machine.application.pk), is_proven=True)[
+                1
+            ]
         second = RelyingParty(here, machine.application, other)
         for client in (machine, second):
             send(client)
@@ -118,7 +120,7 @@ class TestAPlan:
         with here.active():
             application = Application.objects.get(pk=machine.application.pk)
             expires_at = timezone.now() + timedelta(seconds=2)
-            secret = client_secrets.create(application, expires_at=expires_at)[1]
+            secret = client_secrets.create(application, expires_at=expires_at, is_proven=True)[1]
         client = RelyingParty(here, machine.application, secret)
         send(client)
         assert is_planned(lambda: send(client))
@@ -140,7 +142,7 @@ class TestAPlan:
     def test_of_a_replaced_secret_answers_nobody(self, here, machine):
         send(machine)
         with here.active():
-            applications.rotate_secret(Application.objects.get(pk=machine.application.pk))
+            applications.rotate_secret(Application.objects.get(pk=machine.application.pk), is_proven=True)
 
         assert [send(machine).status_code for _ in range(2)] == [401, 401]
 
@@ -164,7 +166,7 @@ def without(condition: str) -> Iterator[None]:
         patch.setattr(plan_conditions, condition, lambda *_: ~Q(pk__in=[]))
         for statement in plan_conditions._inserts.values():
             patch.setattr(statement, "_local", threading.local())
-            statement.prepared()
+            statement.for_this_thread()
         yield
 
 
@@ -189,24 +191,28 @@ class TestACondition:
             other = resources.create(name="Of the same version", indicator="https://other.example")
             scope, _ = [resources.add_scope(each.pk, name="read") for each in (api, other)]
             role = Role.objects.create(name="Robot", type=Role.Type.MACHINE)
-            assignments.replace(roles.SCOPES, role.pk, [str(scope.pk)])
+            assignments.replace(roles.SCOPES, role.pk, [str(scope.pk)], is_proven=True)
             if condition.startswith("_has_same"):
-                assignments.replace(bindings.ROLES, machine.application.pk, [str(role.pk)])
+                assignments.replace(bindings.ROLES, machine.application.pk, [str(role.pk)], is_proven=True)
             application = Application.objects.get(pk=machine.application.pk)
             if condition == "_is_further_secret":
-                machine.secret = client_secrets.create(application)[1]
+                machine.secret = client_secrets.create(application, is_proven=True)[1]
             rows = Application.objects.filter(pk=application.pk)
             further = ApplicationSecret.objects.filter(application=application)
         claims = [{"name": "tier", "source": {"value": "gold"}, "into": ["access_token"]}]
         changes: dict[str, Callable[[], object]] = {
-            "_is_unchanged": lambda: applications.change(application, {"custom_claims": claims}),
+            "_is_unchanged": lambda: applications.change(
+                application, {"custom_claims": claims}, is_proven=True
+            ),
             # As a digest that is renewed for a new key of ENCRYPTION_KEYS.
             "_is_first_secret": lambda: rows.update(secret_digest=client_secrets.new_secret()[1]),
             "_is_further_secret": lambda: further.update(expires_at=timezone.now() - timedelta(seconds=1)),
             "_is_active_key": keys.rotate,
             "_has_no_roles": lambda: assignments.add(bindings.OF_ROLE, role.pk, [str(application.pk)]),
-            "_has_same_scopes": lambda: assignments.replace(roles.SCOPES, role.pk, []),
-            "_has_same_resource": lambda: resources.change(api, {"access_token_ttl": 60}, expected=None),
+            "_has_same_scopes": lambda: assignments.replace(roles.SCOPES, role.pk, [], is_proven=True),
+            "_has_same_resource": lambda: resources.change(
+                api, {"access_token_ttl": 60}, expected=None, is_proven=True
+            ),
         }
         with without(condition):
             for _ in range(2):

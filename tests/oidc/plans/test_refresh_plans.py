@@ -90,7 +90,10 @@ class TestAPlan:
             api = resources.create(name="API", indicator=API, access_token_signing_alg="RS256")
             role = Role.objects.create(name="Reader", type=Role.Type.USER)
             assignments.replace(
-                roles.SCOPES, role.pk, [str(resources.add_scope(api.pk, name=name).pk) for name in "ab"]
+                roles.SCOPES,
+                role.pk,
+                [str(resources.add_scope(api.pk, name=name).pk) for name in "ab"],
+                is_proven=True,
             )
             assignments.add(roles.USERS, role.pk, [str(user.pk)])
         refresh = Refreshing(here.application(), user, resource=API, scope="openid a")
@@ -102,7 +105,7 @@ class TestAPlan:
         assert tokens["scope"] == "openid a"
         assert header_of(tokens["access_token"])["alg"] == "RS256"
         with here.active():
-            assignments.replace(roles.SCOPES, role.pk, [])
+            assignments.replace(roles.SCOPES, role.pk, [], is_proven=True)
         assert refresh()["scope"] == "openid"
         assert refresh.is_planned
 

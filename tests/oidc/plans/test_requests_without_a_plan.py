@@ -199,8 +199,8 @@ class TestMemory:
             role = Role.objects.create(name="Robot", type=Role.Type.MACHINE)
             scopes = [Scope(resource=api, name=f"scope-{number}") for number in range(600)]
             ids = [str(scope.pk) for scope in Scope.objects.bulk_create(scopes)]
-            assignments.replace(roles.SCOPES, role.pk, ids)
-            assignments.replace(bindings.ROLES, machine.application.pk, [str(role.pk)])
+            assignments.replace(roles.SCOPES, role.pk, ids, is_proven=True)
+            assignments.replace(bindings.ROLES, machine.application.pk, [str(role.pk)], is_proven=True)
 
         answers = [machine.token(**CREDENTIALS, **more) for _ in range(2)]
 

@@ -25,7 +25,7 @@ def context(
     )
     return GrantContext(
         application=application,
-        key_id=uuid4(),
+        access_token_key_id=uuid4(),
         scopes=scopes,
         target=Target("https://api.example", lifetime, target, ORGANIZATION),
         user=user,

@@ -1,4 +1,4 @@
-"""How parameters are decoded, and which are refused before anybody reads them."""
+"""How parameters are decoded, and which are refused before they are read."""
 
 from types import SimpleNamespace
 

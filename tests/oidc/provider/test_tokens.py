@@ -51,7 +51,9 @@ class TestAccessClaims:
             with acme.active():
                 given: dict[str, Any] = {"scopes": ("openid",), "user": acme.user()} | fields
                 to = Target("https://api.example", 60, ("read",), None) if target is None else target
-                context = GrantContext(application=application, key_id=ids.new(), target=to, **given)
+                context = GrantContext(
+                    application=application, access_token_key_id=ids.new(), target=to, **given
+                )
                 return tokens.build_access_claims(context)
 
         return build

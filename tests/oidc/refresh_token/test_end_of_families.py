@@ -127,7 +127,7 @@ class TestUser:
         client, user = acme.application(), acme.user()
         first = client.tokens_for(user)
         with acme.active():
-            assigned_passwords.set_password(user, f"{PASSWORD} new")
+            assigned_passwords.set_password(user, f"{PASSWORD} new", is_proven=True)
 
         assert is_dead(client, first)
 

@@ -161,7 +161,7 @@ class TestADemand:
 
     def test_where_only_passkeys_sign_in_is_a_page_with_cancel(self, acme, client, browser):
         with acme.active():
-            experiences.change({"mfa": {"factors": []}, "passkey_sign_in": {"enabled": True}})
+            experiences.change({"mfa": {"factors": []}, "passkey_sign_in": {"enabled": True}}, is_proven=True)
         interaction = ask(browser, client, claims=essential(PHR))
 
         found = browser.get(f"{NEXT}?interaction={interaction}").json()["result"]

@@ -36,7 +36,7 @@ class TestTheApplication:
 
     def test_decision_M19_a_removed_alias_lets_nobody_in(self, acme, client, browser):
         with acme.active():
-            oidc_settings.change({"acr_aliases": [{"value": "silver", "level": TWO}]})
+            oidc_settings.change({"acr_aliases": [{"value": "silver", "level": TWO}]}, is_proven=True)
         require(acme, client, "silver")
         ask(browser, client)
         with acme.active():
@@ -46,7 +46,7 @@ class TestTheApplication:
 
     def test_decision_M19_default_acr_values_are_a_wish(self, acme, client, browser, app):
         with acme.active():
-            applications.change(client.application, {"default_acr_values": [TWO]})
+            applications.change(client.application, {"default_acr_values": [TWO]}, is_proven=True)
 
         interaction = ask(browser, client)
 
@@ -55,13 +55,13 @@ class TestTheApplication:
 
     def test_decision_M19_acr_values_replace_the_default_ones(self, acme, client, browser, app):
         with acme.active():
-            applications.change(client.application, {"default_acr_values": [TWO]})
+            applications.change(client.application, {"default_acr_values": [TWO]}, is_proven=True)
 
         assert "code=" in browser.authorize(client, acr_values=ONE).headers["Location"]
 
     def test_decision_M4_an_alias_is_told_as_it_is_spelled(self, acme, client, browser, app):
         with acme.active():
-            oidc_settings.change({"acr_aliases": [{"value": "silver", "level": TWO}]})
+            oidc_settings.change({"acr_aliases": [{"value": "silver", "level": TWO}]}, is_proven=True)
         interaction = ask(browser, client, acr_values=f"{PHR} silver {TWO}")
 
         answer = browser.post(TOTP, json={"interaction": interaction, "code": app.code()})

@@ -252,7 +252,7 @@ class TestSignature:
     def test_case_F07_the_second_signature_of_the_same_text_outlives_no_revocation(self, acme, client, token):
         text, _, signature = token.rpartition(".")
         r, s = decode(signature)[:32], int.from_bytes(decode(signature)[32:])
-        # Whoever has (r, s) has (r, n - s) too: what is taken back has to be known by its id.
+        # With (r, s) a client has (r, n - s), too: revoked tokens have to be known by their id.
         twin = f"{text}.{encode(r + (ORDER - s).to_bytes(32, 'big'))}"
 
         acme.post("/oidc/revoke", data={"token": token}, auth=client.basic)

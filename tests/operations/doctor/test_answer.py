@@ -23,7 +23,7 @@ class TestAnswer:
     def test_no_secret_is_told(self, acme, settings, undone, no_leftovers):
         with acme.active():
             config = {"host": "mail.example", "port": 587, "from_email": "a@b.org", "password": "canary-smtp"}
-            connectors.create(connector_id="smtp", type="Email", config=config, enabled=True)
+            connectors.create(connector_id="smtp", type="Email", config=config, enabled=True, is_proven=True)
         client = acme.application()
         for fault in FAULTS:
             fault(settings, acme)

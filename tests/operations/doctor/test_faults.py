@@ -1,4 +1,4 @@
-"""``manage.py doctor`` names each fault that was put in, and says how to mend it."""
+"""``manage.py doctor`` names each fault that was put in, and says how to fix it."""
 
 import json
 from datetime import timedelta
@@ -125,7 +125,7 @@ class TestFaults:
     def test_sqlite_in_production(self, address):
         assert "SQLite" in message(examined(), "database.W004")
 
-    @pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite's data is a file of ours")
+    @pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite's data is a file of Gatehouse")
     def test_case_K17_a_database_that_others_may_read(self, address):
         path = Path(str(configured.DATABASES["default"]["NAME"]))
         path.chmod(0o640)

@@ -201,7 +201,7 @@ class TestWithoutConsent:
         code = browser.code_for(client, estate.user)
 
         with acme.active():
-            applications.change(client.application, {"is_third_party": True})
+            applications.change(client.application, {"is_third_party": True}, is_proven=True)
         answer = client.redeem(code)
 
         assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
@@ -211,7 +211,7 @@ class TestWithoutConsent:
         tokens = client.tokens_for(estate.user)
 
         with acme.active():
-            applications.change(client.application, {"is_third_party": True})
+            applications.change(client.application, {"is_third_party": True}, is_proven=True)
 
         assert client.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
         assert client.userinfo(tokens["access_token"]).status_code == 401
@@ -220,7 +220,7 @@ class TestWithoutConsent:
         client = acme.application()
         tokens = client.tokens_for(estate.user)
         with acme.active():
-            applications.change(client.application, {"is_third_party": True})
+            applications.change(client.application, {"is_third_party": True}, is_proven=True)
 
         connect(estate.browser(), client)
 

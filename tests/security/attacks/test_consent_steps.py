@@ -53,7 +53,7 @@ def test_attack_before_the_step_that_the_request_demands(acme, client, browser, 
 def test_attack_in_a_session_that_is_too_weak_for_the_application(acme, client, browser, user):
     factors.enrol(factors.switch_on(acme), user, two_step=False)
     with acme.active():
-        applications.change(client.application, {"required_acr": TWO})
+        applications.change(client.application, {"required_acr": TWO}, is_proven=True)
 
     interaction, page = opened(browser, client)
 
@@ -67,7 +67,7 @@ def test_attack_sent_when_another_step_has_come_first(acme, client, browser, use
     page = consent_page(browser, client)
     factors.enrol(factors.switch_on(acme), user, two_step=False)
     with acme.active():
-        applications.change(client.application, {"required_acr": TWO})
+        applications.change(client.application, {"required_acr": TWO}, is_proven=True)
 
     answer = form(page).submit(browser, choice=choice)
 

@@ -191,7 +191,7 @@ class TestProof:
     def test_attack_AP18_an_old_token_makes_no_administrator_and_gives_nobody_more(
         self, root, monkeypatch, acme
     ):
-        """Whoever could would have an administrator with a password of their own to prove things by."""
+        """Otherwise a thief would have an administrator whose password they know, and prove things by it."""
         monkeypatch.setattr(configured, "ADMIN_PROOF_SECONDS", 0)
         who = management.new_administrator()
         here = Client(headers={"Authorization": f"Bearer {root.token}"})  # in this process, with its settings
@@ -341,7 +341,7 @@ class TestDuties:
         opened = set()
         for route in all_routes():
             if route.group == "management" and route.method not in {"GET", "HEAD", "OPTIONS"}:
-                # Nothing in it is good: whoever may come in is told so, and changes nothing.
+                # No field is valid: callers with the permission are told so, and change nothing.
                 answer = support.request(
                     route.method, route.filled(estate.ids(route)), json={"is_suspended": 7}
                 )

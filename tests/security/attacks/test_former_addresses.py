@@ -103,7 +103,9 @@ def test_attack_AV38_nor_while_the_change_commits(tenant):
     def work(index: int) -> str:
         with tenant.active(), transaction.atomic():
             if index:
-                users.change(User.objects.get(pk=user.pk), {"email": new, "email_verified": True})
+                users.change(
+                    User.objects.get(pk=user.pk), {"email": new, "email_verified": True}, is_proven=True
+                )
                 is_changed.set()
                 assert wait_until(lambda: count_waiting() > 0)
                 return "changed"

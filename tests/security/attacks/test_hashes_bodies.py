@@ -1,4 +1,4 @@
-"""Attacks with bodies: what anybody may send must be cheap to refuse, and must be read as it was sent."""
+"""Attacks with bodies: what any client may send must be cheap to refuse, and must be read as it was sent."""
 
 import json
 import time

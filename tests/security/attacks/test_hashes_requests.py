@@ -160,7 +160,7 @@ class TestLog:
 
 
 class TestOrigin:
-    """S2: behind a proxy that ends TLS, a page without TLS passed for one of ours."""
+    """S2: behind a proxy that ends TLS, a page without TLS passed for a page of Gatehouse."""
 
     @pytest.fixture
     def http(self, settings, address):

@@ -50,7 +50,7 @@ def token_on(page: Any) -> str:
 
 @pytest.mark.parametrize("role", ["auditor", "support"])
 def test_attack_no_form_that_the_role_was_not_given_does_anything(acme: Any, role: str) -> None:
-    """Whoever may not do something has no form for it, and sends one anyway, as an administrator's looks."""
+    """An administrator has no form for what they may not do, and sends the form of another administrator."""
     furnish(acme)
     root = operators.at(acme)
     mine = operators.at(acme, administrator(role=role, is_superuser=True))
@@ -98,7 +98,7 @@ def test_attack_no_route_that_the_role_was_not_given_writes_anything(acme: Any, 
 
 
 class TestAccountsPreparedBySupport:
-    """Support sets no password and no address of anybody's. It creates users, who have both."""
+    """Support sets no user's password or address. It creates users, who have both."""
 
     @pytest.fixture
     def acme(self, acme: Any) -> Any:

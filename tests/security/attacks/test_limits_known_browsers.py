@@ -90,7 +90,7 @@ def test_attack_AV13_by_the_page(world):
 
 
 def test_decision_N11_it_has_failures_of_its_own(world):
-    """Whoever has such a browser, or a copy of its cookie, guesses no more than a few times."""
+    """A thief of such a browser, or of its cookie, has only a few guesses."""
     world.user("ada")
     browser = known_browser(world, "ada")
     lock(world, "ada")

@@ -1,4 +1,4 @@
-"""AV15: anybody filled the audit log, which nobody can delete from, and the table of parked requests."""
+"""AV15: any client filled the audit log, which nobody can delete from, and the table of parked requests."""
 
 import secrets
 from typing import Any

@@ -11,6 +11,8 @@ from tests.support import codes, management
 from tests.support.factors import switch_on
 from tests.support.management import refusal_of, result_of
 from tests.support.old_tokens import is_refused
+from tests.support.operators import hidden_fields
+from tests.support.site_sessions import age
 
 EMAIL, PHONE = "EmailVerificationCode", "PhoneVerificationCode"
 
@@ -109,6 +111,22 @@ class TestConnectors:
         for operation in ("disable", "delete"):
             asked = old_session.get(f"{page}/{operation}/").headers.get("Location", "")
             assert asked.startswith("/admin/confirm/")
+
+    def test_attack_AP47_an_unattended_session_creates_none(self, acme, old_session):
+        page = "/admin/connectors/connector/do/create-outbox-email/"
+        asked = old_session.get(page)
+        age(old_session, 0)
+        form = hidden_fields(old_session.get(page))
+        age(old_session)
+        refused = old_session.http.post(page, data=form)
+        age(old_session, 0)
+        created = old_session.http.post(page, data=form)
+
+        for answer in (asked, refused):
+            assert answer.headers["Location"].startswith("/admin/confirm/")
+        assert created.headers["Location"].startswith("/admin/connectors/connector/")
+        with acme.active():
+            assert Connector.objects.filter(type="Email").count() == 2
 
 
 class TestMessages:

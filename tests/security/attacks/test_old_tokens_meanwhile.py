@@ -50,11 +50,11 @@ def new_resource():
 
 
 def add_factors():
-    experience.change({"mfa": {"factors": ["Totp", "EmailVerificationCode"]}})
+    experience.change({"mfa": {"factors": ["Totp", "EmailVerificationCode"]}}, is_proven=True)
 
 
 def new_sender():
-    return connectors.create(connector_id="outbox-email", type="Email", config={})
+    return connectors.create(connector_id="outbox-email", type="Email", config={}, is_proven=True)
 
 
 def make_sender(row):
@@ -67,28 +67,28 @@ CONSOLE: list[Any] = [
         "organizations/organization",
         "change",
         new_organization,
-        lambda row: organizations.change(row, {"is_mfa_required": True}),
+        lambda row: organizations.change(row, {"is_mfa_required": True}, is_proven=True),
         lambda row: {"name": row.name},
     ),
     (
         "applications/application",
         "sign-in-strength",
         new_application,
-        lambda row: applications.change(row, ACR),
+        lambda row: applications.change(row, ACR, is_proven=True),
         lambda _: {"required_acr": ""},
     ),
     (
         "resources/resource",
         "change",
         new_resource,
-        lambda row: resources.change(row, ACR, expected=None),
+        lambda row: resources.change(row, ACR, expected=None, is_proven=True),
         lambda row: {"name": row.name, "access_token_ttl": row.access_token_ttl, "required_acr": ""},
     ),
     (
         "resources/resource",
         "delete",
         new_resource,
-        lambda row: resources.change(row, ACR, expected=None),
+        lambda row: resources.change(row, ACR, expected=None, is_proven=True),
         lambda _: {},
     ),
     ("connectors/connector", "enable", new_sender, make_sender, lambda _: {}),
@@ -127,11 +127,11 @@ class TestTokens:
         with acme.active():
             role = Role.objects.create(name=name(), type="MachineToMachine")
             scope = Scope.objects.get(name="all", is_protected=True)
-            assignments.replace(roles.SCOPES, role.pk, [str(scope.pk)])
+            assignments.replace(roles.SCOPES, role.pk, [str(scope.pk)], is_proven=True)
 
         answer = send_meanwhile(
             acme.active(),
-            lambda: assignments.replace(roles.SCOPES, role.pk, []),
+            lambda: assignments.replace(roles.SCOPES, role.pk, [], is_proven=True),
             lambda: thief.put(f"/roles/{role.pk}/scopes", scope_ids=[str(scope.pk)]),
         )
 
@@ -143,11 +143,11 @@ class TestTokens:
         held = management.management_role(acme)
         with acme.active():
             robot, _ = applications.register(name=name(), type="MachineToMachine")
-            assignments.replace(bindings.ROLES, robot.pk, [held])
+            assignments.replace(bindings.ROLES, robot.pk, [held], is_proven=True)
 
         answer = send_meanwhile(
             acme.active(),
-            lambda: assignments.replace(bindings.ROLES, robot.pk, []),
+            lambda: assignments.replace(bindings.ROLES, robot.pk, [], is_proven=True),
             lambda: thief.put(f"/applications/{robot.pk}/roles", role_ids=[held]),
         )
 
@@ -163,7 +163,7 @@ class TestTokens:
 
         answer = send_meanwhile(
             acme.active(),
-            lambda: assignments.replace(bindings.ROLES, robot.pk, [held]),
+            lambda: assignments.replace(bindings.ROLES, robot.pk, [held], is_proven=True),
             lambda: thief.post(f"/applications/{robot.pk}/{route}"),
         )
 

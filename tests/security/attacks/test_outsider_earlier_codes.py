@@ -52,6 +52,6 @@ def test_attack_a_code_of_before_signs_in_after_the_password_changed(tenant, cha
         assert choose(owner, email, OWNERS).status_code == 200
     else:
         with tenant.active():
-            assigned_passwords.set_password(user, OWNERS)
+            assigned_passwords.set_password(user, OWNERS, is_proven=True)
 
     assert codes.enter(attacker, email, code).status_code == 400

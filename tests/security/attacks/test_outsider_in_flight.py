@@ -1,4 +1,4 @@
-"""What is under way in a session when its account gets its owner back."""
+"""What is pending in a session when its account gets its owner back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -134,7 +134,7 @@ def test_a_request_that_demands_no_sign_in_waits_longer(acme, client, user):
 
 def test_attack_AV34_the_default_of_the_application_is_a_demand_too(acme, client, user):
     with acme.active():
-        applications.change(client.application, {"default_max_age": 0})
+        applications.change(client.application, {"default_max_age": 0}, is_proven=True)
     browser = acme.browser()
     _, page = sign_in_and_open(browser, client, user)
     pass_time(acme)

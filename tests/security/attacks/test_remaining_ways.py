@@ -70,7 +70,7 @@ def test_attack_AS04_who_resets_the_password_is_not_told_what_still_signs_in(acm
 def test_a_former_address_is_told_of_none(acme, user, email):
     """It may have been the thief's."""
     with acme.active():
-        users.change(user, {"email": codes.new_email()}, proven=Kind.EMAIL)
+        users.change(user, {"email": codes.new_email()}, proven=Kind.EMAIL, is_proven=True)
 
     set_by_api(acme, user)
 

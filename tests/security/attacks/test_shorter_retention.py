@@ -58,7 +58,7 @@ def test_attack_AP41_nor_days_that_are_not_committed(acme, kept):
 
     answer = send_meanwhile(
         tenancy.using(tenancy.DEFAULT),
-        lambda: tenants.change(acme.tenant, {"audit_retention_days": 200}),
+        lambda: tenants.change(acme.tenant, {"audit_retention_days": 200}, is_proven=True),
         lambda: thief.patch(f"/tenants/{acme.tenant.pk}", audit_retention_days=100),
     )
 

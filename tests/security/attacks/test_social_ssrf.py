@@ -307,7 +307,10 @@ def test_the_test_of_a_connector_does_not_reach_our_network(acme, provider, fiel
         given["port"] = listener.port
     with acme.active():
         made = connectors.create(
-            connector_id=provider.connector_id, type=provider.type, config=config_of(provider, **given)
+            connector_id=provider.connector_id,
+            type=provider.type,
+            config=config_of(provider, **given),
+            is_proven=True,
         )
     to = "a@example.com" if provider.type == Kind.EMAIL else "+15550100123"
 

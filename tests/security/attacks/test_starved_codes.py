@@ -112,7 +112,7 @@ class TestCodesOfOneIdentifier:
         owner = known_browser(world, user)
         new = new_email() if kind == "email" else new_phone()
         with world.active():
-            users.change(user, {kind: new, f"{kind}_verified": True})
+            users.change(user, {kind: new, f"{kind}_verified": True}, is_proven=True)
         use_up(world, new)
 
         assert send(owner, new, OWNER, purpose).status_code == 200

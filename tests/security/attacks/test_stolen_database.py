@@ -142,7 +142,7 @@ class Journeys:
         return guess
 
     def steal(self) -> None:
-        """Take a copy of the database at this moment."""
+        """Take a copy of the database as it is now."""
         for row in stolen(self.world.tenant.pk, tenancy.DEFAULT_ID):
             if (said := repr(row)) not in self.seen:
                 self.seen.add(said)

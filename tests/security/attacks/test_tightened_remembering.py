@@ -22,7 +22,7 @@ from tests.support.required_factors import (
 
 
 def trust(**policy: Any) -> None:
-    experiences.change({"trusted_device_policy": policy})
+    experiences.change({"trusted_device_policy": policy}, is_proven=True)
 
 
 def switch_off() -> None:
@@ -43,7 +43,7 @@ def allow_fewer_days() -> None:
 
 def remove_a_factor() -> None:
     """The browser may have been remembered because of a code by email."""
-    experiences.change({"mfa": {"factors": ["Totp"]}})
+    experiences.change({"mfa": {"factors": ["Totp"]}}, is_proven=True)
 
 
 TIGHTENED = [switch_off, switch_off_and_on, allow_fewer_days, remove_a_factor]
@@ -162,12 +162,12 @@ def loosen() -> None:
 
 
 def add_a_factor() -> None:
-    experiences.change({"mfa": {"factors": ["Totp", "EmailVerificationCode", "WebAuthn"]}})
+    experiences.change({"mfa": {"factors": ["Totp", "EmailVerificationCode", "WebAuthn"]}}, is_proven=True)
 
 
 def require_of_all() -> None:
     """Users who are remembered have proven two factors."""
-    experiences.change({"mfa": {"policy": "Mandatory"}})
+    experiences.change({"mfa": {"policy": "Mandatory"}}, is_proven=True)
 
 
 @pytest.mark.parametrize("change", [loosen, add_a_factor, require_of_all], ids=lambda each: each.__name__)

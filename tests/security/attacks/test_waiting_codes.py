@@ -35,7 +35,7 @@ def own_password(world, user, browser):
 
 
 def password_by_an_administrator(world, user, browser):
-    assigned_passwords.set_password(user, NEW)
+    assigned_passwords.set_password(user, NEW, is_proven=True)
     assert has_session(browser.sign_in(user, NEW))
 
 

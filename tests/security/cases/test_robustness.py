@@ -128,7 +128,7 @@ def test_case_L18_ids_of_the_same_moment_are_unique_and_not_guessable():
     made = [str(one) for batch in at_once(8, lambda _: [ids.new() for _ in range(500)]) for one in batch]
 
     assert len(set(made)) == len(made)
-    # Of ids of one worker and one millisecond the last 32 bits are drawn anew.
+    # Each id of one worker and one millisecond has 32 last bits of its own, drawn at random.
     tails = [one[-8:] for one in made]
     assert all(Counter(tail[at] for tail in tails).most_common(1)[0][1] < len(tails) / 4 for at in range(8))
 

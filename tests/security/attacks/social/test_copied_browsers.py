@@ -1,4 +1,4 @@
-"""Cookies that were copied from a browser before its user came back from another provider."""
+"""Cookies that were copied from a browser before its user returned from another provider."""
 
 import pytest
 

@@ -81,7 +81,7 @@ def change(world, model, **columns):
 
 
 def test_attack_an_abandoned_sign_in_links_nothing_and_tells_nobody(acme, email, user, come):
-    """A provider that says anybody's address is verified must not leave its account with the user."""
+    """A provider that calls any address verified must not leave its account with the user."""
     with acme.active():
         before = User.objects.filter(pk=user.pk).values().get()
 

@@ -78,7 +78,7 @@ def test_attack_AV43_removing_all_writes_no_entry_and_no_notice_for_each(acme, c
     fill(acme, user, connector, MANY)
 
     with acme.active():
-        assigned_passwords.set_password(user, "c0rrect horse battery", remove_others=True)
+        assigned_passwords.set_password(user, "c0rrect horse battery", remove_others=True, is_proven=True)
 
     assert count(acme, user) == 0
     found = entries(acme, "SocialIdentity.Delete")

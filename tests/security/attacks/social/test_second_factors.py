@@ -121,7 +121,7 @@ def test_attack_AV36_a_remembered_browser_links_no_account(acme, provider, user,
     """A remembered browser spares its user the factor there. A linked account signs in everywhere."""
     app = factors.enrol(acme, user)
     with acme.active():
-        experiences.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}})
+        experiences.change({"trusted_device_policy": {"enabled": True, "duration_days": 30}}, is_proven=True)
     browser = acme.browser()
     factors.half(browser, user)
     browser.post(TOTP, json={"code": app.code(), "remember": True})

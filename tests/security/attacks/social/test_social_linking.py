@@ -110,7 +110,7 @@ def test_attack_AS01_one_source_vouches_for_the_address_of_another(acme, provide
 
 
 class TestNotices:
-    """Whoever owns the account hears of what was linked to it."""
+    """The owner of the account hears of what was linked to it."""
 
     def test_decision_N8_linking_and_unlinking_send_a_notice(self, acme, provider):
         codes.reachable(acme)
