@@ -6,6 +6,7 @@ the same in the console needs the proof, too.
 
 from typing import Final
 
+from interaction.connectors.providers import registry
 from interaction.experience.forms import MESSAGES
 from interaction.experience.message_templates import CODES
 
@@ -24,6 +25,7 @@ NEEDING: Final = {
     ("connector", "disable"),
     ("connector", "enable"),
     ("connector", "own-callback"),
+    *(("connector", f"create-{provider.connector_id}") for provider in registry.PROVIDERS),
     ("signinexperience", "factors"),
     *(("signinexperience", f"message-{key.name}") for key in MESSAGES if key.purpose in CODES),
     ("role", "scopes"),
