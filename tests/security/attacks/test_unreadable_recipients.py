@@ -16,11 +16,12 @@ from interaction.connectors import delivery
 from interaction.connectors import services as connectors
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message, new_test_email
+from interaction.connectors.models import Connector
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 from management.administrators import mail
 from tests.support import codes, management, providers
-from tests.support.cast import World
+from tests.support.cast import PASSWORD, World
 from tests.support.codes import new_email
 from tests.support.connectors import send
 from tests.support.providers import MailServer
@@ -124,16 +125,16 @@ class TestEntries:
     def test_attack_AV45_an_administrator_enters_one(self, acme):
         api = management.superuser(acme)
 
-        answer = api.post("/users", username="mallory", email=DECODED[2])
+        answer = api.post("/users", username="mallory", password=PASSWORD, email=DECODED[2])
 
         assert management.refusal_of(answer, 400) == "email: must be an email address"
 
     @pytest.mark.parametrize("address", DECODED)
     def test_attack_AV44_a_test_of_a_connector_gets_one(self, acme, mailed, address):
         api = management.superuser(acme)
-        (connector,) = management.result_of(api.get("/connectors"))
+        connector = Connector.objects.get()
 
-        answer = api.post(f"/connectors/{connector['id']}/test", to=address)
+        answer = api.post(f"/connectors/{connector.pk}/test", to=address)
 
         assert management.refusal_of(answer, 400) == "to: must be an email address"
 
@@ -157,7 +158,7 @@ class TestDelivery:
 
         assert mailed.recipients == []
 
-    @pytest.mark.parametrize("address", [*DECODED, "ſ@acme.example", "a b@acme.example", "acme.example"])
+    @pytest.mark.parametrize("address", [*DECODED, "ſ@acme.example", "a b@acme.example"])
     def test_attack_AV45_smtp_sends_nothing_to_an_address_that_django_changes(self, mailed, address):
         with pytest.raises(ProviderError, match="a character that cannot be sent"):
             send("smtp", new_test_email(address), **config_of(mailed))
