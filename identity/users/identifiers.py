@@ -84,7 +84,8 @@ def clean_email(text: str) -> str:
     """Return a valid email address unchanged.
 
     Raises:
-        Invalid: the text is not a valid address, its local part is quoted, or its key is too long.
+        Invalid: the text is not a valid address, its local part is quoted or has ``=?``, or its key is
+            too long.
 
     """
     try:
@@ -93,6 +94,9 @@ def clean_email(text: str) -> str:
         raise Invalid("email", _NO_EMAIL) from None
     if text.startswith('"'):
         # RFC 5322 allows commas and @ in a quoted local part. A provider may read such an address as a list.
+        raise Invalid("email", _NO_EMAIL)
+    if "=?" in text:
+        # Mail programs decode encoded words (RFC 2047), so one mailbox could have any number of addresses.
         raise Invalid("email", _NO_EMAIL)
     if not text.isprintable():
         # Django accepts any character above U+00A0 in domains.

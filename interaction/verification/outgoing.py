@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Final
 
 import orjson
-from django.db import DatabaseError, close_old_connections, connections, transaction
+from django.db import DatabaseError, InterfaceError, close_old_connections, connections, transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext_noop
 
@@ -159,6 +159,12 @@ def _send(row: OutgoingMessage) -> str | None:
         return "the key that encrypted it is missing"
     except (ProviderError, ServiceError) as error:
         return str(error)
+    except (DatabaseError, InterfaceError):
+        raise
+    except Exception:
+        # One message must not stop those behind it, also of other tenants.
+        _logger.exception("message %s could not be sent", row.pk)
+        return "an unexpected error: the server's log has it"
     return None
 
 
@@ -220,8 +226,8 @@ class _Senders:
             except DatabaseError:
                 _logger.warning("messages wait: the database is not available")
             except Exception:
-                # The thread has to survive any error of a provider's library.
-                _logger.exception("a message could not be sent")
+                # The thread has to survive any error.
+                _logger.exception("messages wait: an unexpected error")
             finally:
                 if interval is not None:
                     close_old_connections()

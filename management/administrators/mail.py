@@ -11,8 +11,8 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.translation import get_language, gettext, gettext_noop, override
 
-from identity.core.errors import ServiceError
-from identity.users import email_domains
+from identity.core.errors import Invalid, ServiceError
+from identity.users import email_domains, identifiers
 
 # Its thread starts with the first mail, after the server has forked its workers.
 EXECUTOR: Final = ThreadPoolExecutor(1, thread_name_prefix="administrator-mail")
@@ -67,11 +67,15 @@ def send(to: str, subject: str, body: str) -> None:
     """Send a mail and wait for the server. Call it outside transactions.
 
     Raises:
-        NotSent: the server cannot be reached, or refuses the message; or the domain of the address is not
-            valid in IDNA 2008.
+        NotSent: the server cannot be reached, or refuses the message; or the address is not valid, or its
+            domain is not valid in IDNA 2008.
 
     """
-    recipient = email_domains.encode_address(to)
+    try:
+        recipient = email_domains.encode_address(identifiers.clean_email(to))
+    except Invalid as error:  # an address of an earlier release
+        _log.error("mail to an administrator was not sent: %s", error)
+        raise NotSent from None
     if recipient is None:
         _log.error("mail to an administrator was not sent: the domain is not valid in IDNA 2008")
         raise NotSent

@@ -19,6 +19,11 @@ from tests.support.management import refusal_of, result_of, superuser
         ("+882161234567", False),  # a satellite
         ("15112345678", False),
         ("+0000000", False),
+        ("+41800123456", True),  # free to call
+        ("+49900123456", True),  # no premium-rate number: it has a digit too few
+        ("+41900123456", False),  # premium rate
+        ("+491805123456", False),  # shared cost
+        ("+41581234567", False),  # a company-wide number
     ],
 )
 def test_a_phone_is_of_a_country(phone, allowed):

@@ -10,6 +10,7 @@ from typing import Final
 
 from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.smtp import EmailBackend
+from django.core.mail.message import sanitize_address
 from django.utils.translation import gettext_noop
 
 from identity.core.refusal_texts import fill
@@ -149,7 +150,7 @@ class Smtp:
         """Send an email to the server.
 
         Raises:
-            ProviderError: the server did not accept the email.
+            ProviderError: the server did not accept the email, or the recipient cannot be sent as it is.
 
         """
         if config["password"] and config["security"] == "none":
@@ -166,13 +167,27 @@ class Smtp:
             timeout=addresses.TIMEOUT_SECONDS,
         )
         try:
+            _check_recipient(message.to)
             backend.send_messages([_mail(config, message)])
-        except (smtplib.SMTPException, OSError, UnicodeError) as error:
+        # Django's mail code raises ValueError and IndexError for addresses that it cannot read.
+        except (smtplib.SMTPException, OSError, ValueError, IndexError) as error:
             raise ProviderError(_describe(error, config["host"])) from None
         finally:
             # Django leaves the connection open if the greeting or the login fails.
             with suppress(smtplib.SMTPException, OSError):
                 backend.close()
+
+
+def _check_recipient(address: str) -> None:
+    """Check that Django sends mail to exactly this address. It decodes encoded words (RFC 2047).
+
+    Raises:
+        ValueError: Django changes or cannot read the address.
+        IndexError: Django cannot read the address.
+
+    """
+    if sanitize_address(address, "utf-8") != address:
+        raise ValueError
 
 
 def _mail(config: Config, message: Message) -> EmailMultiAlternatives:
@@ -225,6 +240,6 @@ def _describe(error: Exception, host: str) -> str:  # noqa: PLR0911 - a table
         return fill(gettext_noop("%(host)s failed the TLS handshake: check port and security"), host=host)
     if isinstance(error, TimeoutError):
         return fill(gettext_noop("%(host)s took too long"), host=host)
-    if isinstance(error, UnicodeError):
+    if isinstance(error, (ValueError, IndexError)):
         return gettext_noop("the configuration or the recipient contains a character that cannot be sent")
     return fill(gettext_noop("%(host)s closed the connection: check port and security"), host=host)
