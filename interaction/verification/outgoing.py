@@ -139,8 +139,7 @@ def _finish(row: OutgoingMessage) -> bool:
     with transaction.atomic():
         rows.delete()
         if reason is not None:
-            failed = {"result": "failed", "error": "not_delivered", "reason": reason}
-            log.record(Event.CODE_SEND, message_id=row.pk, **failed)
+            log.record(Event.CODE_SEND, message_id=row.pk, result="failed", error="not_delivered", reason=reason)
     return True
 
 
@@ -226,7 +225,6 @@ class _Senders:
             except DatabaseError:
                 _logger.warning("messages wait: the database is not available")
             except Exception:
-                # The thread has to survive any error.
                 _logger.exception("messages wait: an unexpected error")
             finally:
                 if interval is not None:
