@@ -139,7 +139,8 @@ def _finish(row: OutgoingMessage) -> bool:
     with transaction.atomic():
         rows.delete()
         if reason is not None:
-            log.record(Event.CODE_SEND, message_id=row.pk, result="failed", error="not_delivered", reason=reason)
+            failed = {"result": "failed", "error": "not_delivered", "reason": reason}
+            log.record(Event.CODE_SEND, message_id=row.pk, **failed)
     return True
 
 
@@ -160,8 +161,7 @@ def _send(row: OutgoingMessage) -> str | None:
         return str(error)
     except (DatabaseError, InterfaceError):
         raise
-    except Exception:
-        # One message must not stop those behind it, also of other tenants.
+    except Exception:  # it must not stop the messages behind this one
         _logger.exception("message %s could not be sent", row.pk)
         return "an unexpected error: the server's log has it"
     return None
