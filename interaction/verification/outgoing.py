@@ -161,8 +161,7 @@ def _send(row: OutgoingMessage) -> str | None:
         return str(error)
     except (DatabaseError, InterfaceError):
         raise
-    except Exception:
-        # One message must not stop those behind it, also of other tenants.
+    except Exception:  # it must not stop the messages behind this one
         _logger.exception("message %s could not be sent", row.pk)
         return "an unexpected error: the server's log has it"
     return None
@@ -226,7 +225,6 @@ class _Senders:
             except DatabaseError:
                 _logger.warning("messages wait: the database is not available")
             except Exception:
-                # The thread has to survive any error.
                 _logger.exception("messages wait: an unexpected error")
             finally:
                 if interval is not None:
