@@ -12,8 +12,8 @@ from rest_framework import serializers
 _CODE: Final = "{code}"
 _NAME: Final = "{name}"
 # As the tokenizer of the HTML standard reads them: white space is these characters, and letters are ASCII.
-# A quote is one only after "=", and an attribute's name may begin with "=". All repetitions are possessive, so
-# that the time is linear.
+# A quote is one only after "=", and an attribute's name may begin with "=". All repetitions are possessive,
+# so that the time is linear.
 _SPACE: Final = r"\t\n\f\r "
 _ATTRIBUTE_NAME: Final = rf"=?[^{_SPACE}/>=]*+"
 _VALUE: Final = rf"""(?:"[^"]*+"?|'[^']*+'?|[^{_SPACE}>]*+)"""
