@@ -43,7 +43,7 @@ _AFTER_HOST: Final = re.compile(
     rf"""["']?[a-z][a-z0-9+.-]*+:/*+[^{_SPACE}\0-\x1f/\\?#&{{}}<>"']++[/?#]""", _FLAGS
 )
 # CSS that can read the address of its own link, also with escapes and with a tenant's name that is such CSS.
-_READING_STYLE: Final = re.compile(r"attr|\\|&#|\{", _FLAGS)
+_READING_STYLE: Final = re.compile(r"attr|\\|&#|[{}]", _FLAGS)
 
 
 def check(html: str) -> None:

@@ -25,6 +25,7 @@ NEEDING: Final = {
     ("connector", "enable"),
     ("connector", "own-callback"),
     ("signinexperience", "factors"),
+    # AP49: a planted template would stay when the tenant sets second factors
     *(("signinexperience", f"message-{key.name}") for key in MESSAGES if key.purpose in CODES),
     ("role", "scopes"),
     ("application", "add-secret"),

@@ -61,9 +61,6 @@ class TestFaults:
 
         assert acme.tenant.slug in message(examined(), "experience.I007")
 
-    @pytest.mark.skipif(
-        connection.vendor != "postgresql", reason="SQLite asks no connections and has no clock"
-    )
     def test_attack_AP49_each_message_that_tells_others_its_code_is_named(self, acme, undone):
         allowed = {"purpose": "sign_in", "channel": "email", "language": "", "html": "<b>{code}</b>"}
         refused = allowed | {"language": "de", "html": "<style></style>{code}"}
@@ -78,6 +75,9 @@ class TestFaults:
         assert f"{slug} (register email any language: html may contain {{code}} only in" in found
         assert "(sign_in email any language" not in found
 
+    @pytest.mark.skipif(
+        connection.vendor != "postgresql", reason="SQLite asks no connections and has no clock"
+    )
     def test_more_threads_than_postgresql_lets_in(self, database, settings):
         settings.WEB_CONCURRENCY = 32
         assert "736 connections, but PostgreSQL allows" in message(examined(), "database.W003")
