@@ -28,7 +28,6 @@ from interaction.experience import (
     services,
     text_operations,
     unused_settings,
-    weaker_factors,
 )
 from interaction.experience.message_templates import CODES
 from interaction.experience.models import SignInExperience
@@ -102,10 +101,6 @@ def _message(key: forms.MessageKey, submission: Submission) -> _Fields:
     return {"message_templates": forms.build_templates(submission.row, key, submission.fields)}
 
 
-def _carries_factor(key: forms.MessageKey, row: SignInExperience) -> bool:
-    return weaker_factors.may_carry_factor(key.purpose, key.channel, vars(row))
-
-
 def _message_preview(key: forms.MessageKey) -> Draft:
     kind = drafts.Email if key.channel == "email" else drafts.TextMessage
     return Draft(kind, lambda submission: kind(key, _build_draft(partial(_message, key), submission)))
@@ -176,7 +171,7 @@ class SignInExperienceAdmin(Pages):
                 initial=partial(forms.find_template, key),
                 start=partial(built_in_messages.get_template, key),
                 start_label=_("Start from the built-in text"), draft=_message_preview(key), hidden=True,
-                tab=_("Messages"), needs_proof=key.purpose in CODES and partial(_carries_factor, key),
+                tab=_("Messages"), needs_proof=key.purpose in CODES,
             )
             for key in forms.MESSAGES
         ),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Info
+from django.core.checks import CheckMessage, Error, Info, Warning  # noqa: A004 - Django's name
 
 from identity.core.doctor_checks import doctor_check, join_names
 from identity.factors import relying_party
@@ -12,7 +12,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.policy import Prompt
 from interaction.connectors import delivery, messages
 from interaction.connectors.models import Connector
-from interaction.experience import breached_passwords
+from interaction.experience import breached_passwords, message_templates
 from interaction.experience.models import SignInExperience
 
 _CODE_CHANNELS: Final = {FactorType.EMAIL_CODE: messages.EMAIL, FactorType.PHONE_CODE: messages.SMS}
@@ -143,6 +143,25 @@ def second_factors() -> Iterator[CheckMessage]:
             f"{join_names(not_sent)}",
             hint="add a connector of that type, test and enable it, or remove the factor from mfa.factors",
             id="experience.I007",
+        )
+
+
+@doctor_check
+def message_html() -> Iterator[CheckMessage]:
+    """Report stored templates whose HTML today's rules refuse, because it could tell others the code."""
+    refused = [
+        f"{experience.tenant.slug} ({message_templates.describe(template)}: html {error['html'][0]})"
+        for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug")
+        for template in experience.message_templates
+        if (error := message_templates.find_error_of_html(template))
+    ]
+    if refused:
+        yield Warning(
+            "messages that are sent as they are stored could tell another server their code, so a change of "
+            f"them is refused: {join_names(refused)}",
+            hint="change the HTML as each reason says (Sign-in experience, Edit message), or start from the "
+            "built-in text",
+            id="experience.W008",
         )
 
 

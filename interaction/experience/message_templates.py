@@ -45,8 +45,9 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     text = Description(max_length=4096, required=True, allow_blank=False)
     html = Description(
         max_length=16_384,
-        help_text="Only for an email. Without it, the email is plain text. The code may be in the text and "
-        "in the `href` of links, and in no other attribute",
+        help_text="Only for an email. Without it, the email is plain text. The code may be in the text and, "
+        "after the host, in the `href` of links. HTML with the code has no `link`, no `style` element, and "
+        "`{name}` in no attribute without quotes",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -94,7 +95,7 @@ class MessageTemplatesSerializer(serializers.ListSerializer[Any]):
                 gettext_noop("two templates are for the same message in the same language"), code="repeated"
             )
         stored = getattr(self.root.instance, "message_templates", [])
-        errors = [{} if template in stored else _find_error_of_html(template) for template in attrs]
+        errors = [{} if template in stored else find_error_of_html(template) for template in attrs]
         if any(errors):
             raise serializers.ValidationError(errors)
         return attrs
@@ -112,9 +113,15 @@ def find(
     return by_language.get(language) or by_language.get(_EVERY_LANGUAGE)
 
 
-def _find_error_of_html(template: dict[str, Any]) -> dict[str, Any]:
+def describe(template: dict[str, Any]) -> str:
+    """Return which message a template is for, such as ``sign_in email de``."""
+    return " ".join(template[name] or "any language" for name in KEY)
+
+
+def find_error_of_html(template: dict[str, Any]) -> dict[str, Any]:
+    """Return why the HTML of a template is refused, by field; empty if it is not."""
     try:
-        html_codes.check(template["html"])
+        html_codes.check(template.get("html", ""))
     except serializers.ValidationError as error:
         return {"html": error.detail}
     return {}

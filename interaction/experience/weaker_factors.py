@@ -11,7 +11,6 @@ from interaction.experience.message_templates import CODES, KEY
 
 _ORDER: Final = tuple(Prompt)  # the weakest first
 _PROMPTS: Final = ("policy", "organization_required_mfa_policy")
-_CHANNELS: Final = {FactorType.EMAIL_CODE: "email", FactorType.PHONE_CODE: "sms"}
 _RISKS: Final = ("new_browser", "new_country")
 _RISK_LIMITS: Final = ("inactive_days", "recent_failures")  # a larger one asks less often
 
@@ -36,26 +35,16 @@ def _is_weaker(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
         # Without factors, nothing is asked for that could be skipped.
         or (has_factors and _skips_more(old, new))
         or (_get("passkey_sign_in", old)["enabled"] and _replaces_passkeys(old, new))
-        or _find_code_templates(old, old) != _find_code_templates(old, new)
+        or _find_code_templates(old) != _find_code_templates(new)
     )
 
 
-def may_carry_factor(purpose: str, channel: str, experience: Mapping[str, Any]) -> bool:
-    """Return whether a message has a code and goes through a channel whose codes are second factors.
+def _find_code_templates(experience: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the templates of messages with a code, in one order.
 
-    A changed template could send such a code to another server, for example in the address of a picture.
+    A changed template could send the code to another server, and stays when the tenant sets second factors.
     """
-    factors = map(FactorType, experience["mfa"].get("factors", ()))
-    return purpose in CODES and channel in {_CHANNELS.get(factor) for factor in factors}
-
-
-def _find_code_templates(old: Mapping[str, Any], experience: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the templates of an experience in which the second factors of ``old`` are sent, in one order."""
-    found = [
-        template
-        for template in experience["message_templates"]
-        if may_carry_factor(template["purpose"], template["channel"], old)
-    ]
+    found = [template for template in experience["message_templates"] if template["purpose"] in CODES]
     return sorted(found, key=lambda template: [template[name] for name in KEY])
 
 

@@ -237,6 +237,13 @@ def second_factors_that_nobody_can_use(settings: Any, acme: World) -> None:
         SignInExperience.objects.update(mfa={"factors": ["EmailVerificationCode"], "policy": "Mandatory"})
 
 
+def a_message_that_tells_others_its_code(settings: Any, acme: World) -> None:
+    html = "<style>a { top: 0 }</style>{code}"
+    template = {"purpose": "sign_in", "channel": "email", "language": "", "subject": "Code", "text": "{code}"}
+    with acme.active():
+        SignInExperience.objects.update(message_templates=[template | {"html": html}])
+
+
 FAULTS: dict[Callable[[Any, World], None], str] = {
     nothing_listens: "address.E001",
     another_issuer: "address.E002",
@@ -272,6 +279,7 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     a_username_without_a_key: "administrators.W005",
     passkeys_of_another_address: "passkeys.W004",
     second_factors_that_nobody_can_use: "experience.E006",
+    a_message_that_tells_others_its_code: "experience.W008",
     a_secret_for_everybody: "files.E001",
     a_folder_for_everybody: "files.E002",
     a_folder_that_others_list: "files.W003",

