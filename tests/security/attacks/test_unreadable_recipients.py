@@ -45,7 +45,9 @@ def mailed(acme: World, settings: Any) -> Iterator[MailServer]:
     """A tenant whose mail goes out by SMTP."""
     settings.DEVELOPMENT = True
     with providers.mail_server() as server, acme.active():
-        connectors.create(connector_id="smtp", type="Email", config=config_of(server), enabled=True)
+        connectors.create(
+            connector_id="smtp", type="Email", config=config_of(server), enabled=True, is_proven=True
+        )
         yield server
 
 
