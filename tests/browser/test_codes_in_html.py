@@ -25,8 +25,13 @@ PARTS: Final = sorted({part for seed in SEEDS for part in seed} | {"<select>", "
 
 def leaks(page, html):
     asked = []
+
+    def refuse(route):
+        asked.append(route.request.url)
+        route.abort()
+
     page.unroute_all()
-    page.route("**/*", lambda route: (asked.append(route.request.url), route.abort()))
+    page.route("**/*", refuse)
     page.set_content(html.replace("{code}", CODE), wait_until="domcontentloaded")
     page.wait_for_timeout(20)  # ms: style sheets load pictures when the page is drawn
     return any(CODE in url for url in asked)
