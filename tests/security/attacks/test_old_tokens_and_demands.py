@@ -119,7 +119,7 @@ class TestDemandsMadeMeanwhile:
 
         answer = send_meanwhile(
             acme.active(),
-            lambda: services.change(row, demand, expected=None),
+            lambda: services.change(row, demand, expected=None, is_proven=True),
             lambda: thief.patch(path, **body(path, **change)),
         )
 

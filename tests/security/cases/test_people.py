@@ -74,7 +74,7 @@ class TestMessage:
         assert "<script" not in message["body"]
         assert "<a href" not in message["body"]
 
-    @pytest.mark.parametrize("host", ["evil.example", "evil.example:443", "localhost@evil.example"])
+    @pytest.mark.parametrize("host", ["evil.example", "evil.example:443", "localhost.evil.example"])
     def test_case_I30_names_no_host_that_a_request_brought(self, reachable, host):
         email, browser = codes.new_email(), reachable.browser()
         reachable.user(email=email)
