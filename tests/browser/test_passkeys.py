@@ -108,6 +108,14 @@ def test_decision_M29_the_button_signs_in(page, tenant, user):
     assert level(tenant) == 3
 
 
+def test_decision_M29_at_another_address_of_the_server_the_page_says_so(page, tenant, user):
+    VirtualAuthenticator(page)
+
+    page.goto(f"{tenant.address.replace('localhost', '127.0.0.1')}/sign-in")
+
+    expect(page.get_by_role("alert")).to_have_text("Passkeys do not work at this address.")
+
+
 def test_decision_M29_the_password_still_works_while_the_field_waits(page, tenant, user):
     VirtualAuthenticator(page)
 

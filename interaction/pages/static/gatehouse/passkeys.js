@@ -66,7 +66,8 @@ const post = async (url, body) => {
     too_many_factors: "many",
     suspended: "suspended",
   };
-  const byStatus = { 401: "password", 403: "again", 404: "over", 429: "often" };
+  const isSignIn = body.ceremony === "sign_in"; // 403 only at another origin than the tenant's
+  const byStatus = { 401: "password", 403: isSignIn ? "address" : "again", 404: "over", 429: "often" };
   throw new Refusal(byReason[reason] ?? byStatus[answer.status] ?? "failed");
 };
 
