@@ -98,6 +98,8 @@ def answers_of(address: str, line: tuple[str, str, str], headers: list[str]) -> 
             named = [item for item in answer.headers.items() if item[0] not in {"date", "x-request-id"}]
             is_page = "text/html" in answer.headers.get("content-type", "")
             answers.append((answer.status, named, b"" if is_page else answer.body))
+            if answer.headers.get("connection") == "close":  # an error about a HEAD request has a body
+                break
     return answers
 
 
