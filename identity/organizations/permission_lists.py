@@ -28,7 +28,7 @@ def recognizing_scopes() -> Iterator[None]:
 
     Raises:
         ScopesOfAPIs: an unknown id is that of a scope of an API resource of this tenant.
-        UnknownIds: all ids are unknown otherwise.
+        UnknownIds: an id is unknown, and none is that of such a scope.
 
     """
     try:

@@ -22,7 +22,7 @@ _ATTRIBUTES: Final = rf"(?:[{_SPACE}/]++|(?!>){_ATTRIBUTE_NAME}(?:{_EQUALS}{_VAL
 _FLAGS: Final = re.ASCII | re.DOTALL | re.IGNORECASE
 _TAG: Final = re.compile(
     r"<!--(?:-?>|(?:(?!--!?>).)*+)"  # a comment, which some programs for mail render
-    rf"|<(?:[!?{{]|/(?![a-z]))[^>]*+"  # with "<{{", a placeholder could be the name of an element
+    rf"|<(?:[!?{{]|/(?![a-z]))[^>]*+"  # after "<", a placeholder could be the name of an element
     rf"|</?[a-z][^{_SPACE}/>]*+{_ATTRIBUTES}",
     _FLAGS,
 )

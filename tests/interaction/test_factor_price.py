@@ -30,6 +30,15 @@ def price(inside: Inside, user: Any) -> tuple[int, int]:
     return cost(lambda: inside.send("/api/interaction/sign-in", body))
 
 
+def begin_at_an_application(world: World, user: Any, inside: Inside) -> str:
+    """Prove the password of a user, as an application asks, and return the id of its request."""
+    asked = inside.get("/oidc/authorize", data=world.application().request())
+    interaction = query_of(asked.headers["Location"])["interaction"]
+    body = {"identifier": user.username, "password": PASSWORD, "interaction": interaction}
+    inside.send("/api/interaction/sign-in", body)
+    return interaction
+
+
 def test_decision_M13_a_tenant_that_switches_nothing_on_pays_nothing(acme):
     assert price(opened(acme), acme.user()) == WITHOUT
 
@@ -91,10 +100,7 @@ def test_decision_M13_M64_nor_does_the_request_of_an_application_cost_a_read(acm
     change(acme, "Totp", **OFF)
     user, inside = acme.user(), opened(acme)
     app = factors.enrol(acme, user)
-    asked = inside.get("/oidc/authorize", data=acme.application().request())
-    interaction = query_of(asked.headers["Location"])["interaction"]
-    body = {"identifier": user.username, "password": PASSWORD, "interaction": interaction}
-    inside.send("/api/interaction/sign-in", body)
+    interaction = begin_at_an_application(acme, user, inside)
 
     next_step = cost(lambda: inside.get(factors.NEXT, data={"interaction": interaction}))
     second = cost(lambda: inside.send(factors.TOTP, {"code": app.code(), "interaction": interaction}))
@@ -131,13 +137,8 @@ def test_decision_M64_the_pages_of_a_second_step_cost_no_read_more(acme):
     change(acme, "Totp", **OFF)
     user, inside = acme.user(), opened(acme)
     app = factors.enrol(acme, user)
-    asked = inside.get("/oidc/authorize", data=acme.application().request())
-    interaction = query_of(asked.headers["Location"])["interaction"]
+    interaction = begin_at_an_application(acme, user, inside)
     form = {"with": "Totp", "interaction": interaction}
-    inside.send(
-        "/api/interaction/sign-in",
-        {"identifier": user.username, "password": PASSWORD, "interaction": interaction},
-    )
 
     page = cost(lambda: inside.get("/sign-in/second-factor", data=form))
     done = cost(lambda: inside.post("/sign-in/second-factor", form | {"code": app.code()}), 303)
